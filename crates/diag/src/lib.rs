@@ -1,0 +1,90 @@
+//! Diagnostics: where in the source something is, what is wrong with it, and how that is shown.
+//!
+//! In: spans and messages from every stage.  Out: rendered text or JSON, in the user's names at the user's lines.
+//! Not here: IR types and file access; a [`Source`] is given its text.
+#![forbid(unsafe_code)]
+
+mod error;
+mod render;
+mod source;
+
+pub use error::{Error, Result};
+pub use render::{Style, render, to_json};
+pub use source::{Location, Source, Span};
+
+/// How bad it is. Only errors stop a compilation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    Error,
+    Warning,
+}
+
+/// A span with a short text under it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    pub span: Span,
+    pub text: String,
+    /// The primary label is what the message is about; the others are context.
+    pub primary: bool,
+}
+
+/// One message to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub severity: Severity,
+    /// A stable code such as `E0203`, by which the message can be looked up.
+    pub code: &'static str,
+    pub message: String,
+    pub labels: Vec<Label>,
+    /// Facts that help to understand the message.
+    pub notes: Vec<String>,
+    /// What the user could do about it.
+    pub helps: Vec<String>,
+}
+
+impl Diagnostic {
+    /// An error whose primary label, at `span`, is still without text.
+    pub fn error(code: &'static str, span: Span, message: impl Into<String>) -> Self {
+        Diagnostic {
+            severity: Severity::Error,
+            code,
+            message: message.into(),
+            labels: vec![Label { span, text: String::new(), primary: true }],
+            notes: Vec::new(),
+            helps: Vec::new(),
+        }
+    }
+
+    pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Self {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, message) }
+    }
+
+    /// Sets the text under the primary label.
+    pub fn here(mut self, text: impl Into<String>) -> Self {
+        if let Some(label) = self.labels.iter_mut().find(|label| label.primary) {
+            label.text = text.into();
+        }
+        self
+    }
+
+    /// Adds a secondary label.
+    pub fn label(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.labels.push(Label { span, text: text.into(), primary: false });
+        self
+    }
+
+    pub fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.helps.push(text.into());
+        self
+    }
+
+    /// The span the message is about.
+    pub fn span(&self) -> Span {
+        self.labels.iter().find(|label| label.primary).map_or(Span::default(), |label| label.span)
+    }
+}

@@ -1,0 +1,168 @@
+//! The loop tree: `for`, `if`, stores and scalar locals, over typed expressions; every decision about order is made.
+//!
+//! Subscripts keep one expression per dimension, row-major over the array's shape; back ends flatten them.
+
+use program::{BinaryOp, Role, ScalarType, UnaryOp, Value};
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+id! {
+    /// A symbolic size, `i64`, constant during a call.
+    ParamId
+}
+id! {
+    /// A scalar argument.
+    ScalarId
+}
+id! {
+    /// An array in memory.
+    ArrayId
+}
+id! {
+    /// A loop variable, `i64`.
+    VarId
+}
+id! {
+    /// A scalar local, kept in a register.
+    LocalId
+}
+
+/// One function as loops.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    pub name: String,
+    pub params: Vec<String>,
+    pub scalars: Vec<ScalarDecl>,
+    pub arrays: Vec<ArrayDecl>,
+    /// Names of the loop variables. Every variable belongs to exactly one `for`.
+    pub vars: Vec<String>,
+    pub locals: Vec<LocalDecl>,
+    pub body: Vec<Stmt>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScalarDecl {
+    pub name: String,
+    pub ty: ScalarType,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct LocalDecl {
+    pub name: String,
+    pub ty: ScalarType,
+}
+
+/// An array. `Role::Local` arrays are allocated for the call; their content is undefined until written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArrayDecl {
+    pub name: String,
+    pub ty: ScalarType,
+    /// Extents over parameters only.
+    pub shape: Vec<Index>,
+    pub role: Role,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stmt {
+    For(For),
+    If { cond: Cond, then: Vec<Stmt>, otherwise: Vec<Stmt> },
+    Store { array: ArrayId, index: Vec<Index>, value: Expr },
+    Set { local: LocalId, value: Expr },
+}
+
+/// `for var in lo..hi by step`: ascending, half open, step at least 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct For {
+    pub var: VarId,
+    pub kind: LoopKind,
+    pub lo: Index,
+    pub hi: Index,
+    pub step: i64,
+    pub body: Vec<Stmt>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopKind {
+    Serial,
+    Parallel,
+    Vector(u32),
+    Unrolled,
+}
+
+/// Integer arithmetic on sizes and loop variables, 64-bit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Index {
+    Const(i64),
+    Param(ParamId),
+    Var(VarId),
+    Add(Box<Index>, Box<Index>),
+    Sub(Box<Index>, Box<Index>),
+    Mul(Box<Index>, i64),
+    /// Rounds towards minus infinity; the divisor is positive.
+    FloorDiv(Box<Index>, i64),
+    /// Remainder of `FloorDiv`, never negative.
+    Mod(Box<Index>, i64),
+    Min(Box<Index>, Box<Index>),
+    Max(Box<Index>, Box<Index>),
+    /// Only the chosen branch need be valid.
+    Select(Box<Cond>, Box<Index>, Box<Index>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Cond {
+    Compare(CompareOp, Index, Index),
+    Not(Box<Cond>),
+    /// All hold; empty is true.
+    And(Vec<Cond>),
+    /// One holds; empty is false.
+    Or(Vec<Cond>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CompareOp {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+/// A pure scalar expression. Operator semantics are those of `program` (see [`BinaryOp`], [`UnaryOp`]).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub ty: ScalarType,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    Const(Value),
+    /// As `i64`.
+    Index(Index),
+    /// As `bool`.
+    Cond(Cond),
+    Scalar(ScalarId),
+    Load {
+        array: ArrayId,
+        index: Vec<Index>,
+    },
+    Local(LocalId),
+    Unary(UnaryOp, Box<Expr>),
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    Cast(Box<Expr>),
+    /// Only the chosen branch is evaluated.
+    Select(Box<Expr>, Box<Expr>, Box<Expr>),
+}

@@ -1,0 +1,138 @@
+//! Array contents: owned, and borrowed from the host, with the element type known at run time.
+
+use crate::{ScalarType, Value};
+
+macro_rules! buffers {
+    ($($variant:ident: $element:ty),*) => {
+        /// The elements of an array, owned, row-major.
+        #[derive(Clone, Debug)]
+        pub enum Data {
+            $($variant(Vec<$element>)),*
+        }
+
+        /// Elements that may be read.
+        #[derive(Clone, Copy, Debug)]
+        pub enum Slice<'a> {
+            $($variant(&'a [$element])),*
+        }
+
+        /// Elements that may be read and written.
+        #[derive(Debug)]
+        pub enum SliceMut<'a> {
+            $($variant(&'a mut [$element])),*
+        }
+
+        impl Data {
+            /// `len` zeros (`false` for `bool`); `None` if that much memory cannot be had.
+            pub fn zeros(ty: ScalarType, len: usize) -> Option<Data> {
+                Some(match ty {
+                    $(ScalarType::$variant => {
+                        let mut elements: Vec<$element> = Vec::new();
+                        elements.try_reserve_exact(len).ok()?;
+                        elements.resize(len, <$element>::default());
+                        Data::$variant(elements)
+                    })*
+                })
+            }
+
+            pub fn as_slice(&self) -> Slice<'_> {
+                match self {
+                    $(Data::$variant(elements) => Slice::$variant(elements)),*
+                }
+            }
+
+            pub fn as_mut_slice(&mut self) -> SliceMut<'_> {
+                match self {
+                    $(Data::$variant(elements) => SliceMut::$variant(elements)),*
+                }
+            }
+
+            /// Stores a value of the array's own type; `false` if the position or the type does not fit.
+            pub fn set(&mut self, position: usize, value: Value) -> bool {
+                match (self, value) {
+                    $((Data::$variant(elements), Value::$variant(value)) => {
+                        elements.get_mut(position).map(|element| *element = value).is_some()
+                    })*
+                    _ => false,
+                }
+            }
+        }
+
+        impl Slice<'_> {
+            pub fn ty(&self) -> ScalarType {
+                match self {
+                    $(Slice::$variant(_) => ScalarType::$variant),*
+                }
+            }
+
+            pub fn len(&self) -> usize {
+                match self {
+                    $(Slice::$variant(elements) => elements.len()),*
+                }
+            }
+
+            pub fn get(&self, position: usize) -> Option<Value> {
+                match self {
+                    $(Slice::$variant(elements) => elements.get(position).map(|element| Value::$variant(*element))),*
+                }
+            }
+
+            pub fn to_data(&self) -> Data {
+                match self {
+                    $(Slice::$variant(elements) => Data::$variant(elements.to_vec())),*
+                }
+            }
+        }
+
+        impl SliceMut<'_> {
+            pub fn as_slice(&self) -> Slice<'_> {
+                match self {
+                    $(SliceMut::$variant(elements) => Slice::$variant(elements)),*
+                }
+            }
+        }
+
+        $(
+            impl From<Vec<$element>> for Data {
+                fn from(elements: Vec<$element>) -> Data {
+                    Data::$variant(elements)
+                }
+            }
+        )*
+    };
+}
+
+buffers!(F32: f32, F64: f64, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, Bool: bool);
+
+impl Data {
+    pub fn ty(&self) -> ScalarType {
+        self.as_slice().ty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn get(&self, position: usize) -> Option<Value> {
+        self.as_slice().get(position)
+    }
+}
+
+impl Slice<'_> {
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl PartialEq for Data {
+    /// Bit for bit, except that every NaN equals every NaN.
+    fn eq(&self, other: &Data) -> bool {
+        self.ty() == other.ty()
+            && self.len() == other.len()
+            && (0..self.len()).all(|position| self.get(position) == other.get(position))
+    }
+}

@@ -1,0 +1,218 @@
+//! The typed array program: names resolved, types known, ranges written out; reductions still expressions.
+//!
+//! The interpreter executes this form directly; `poly` models it as sets and maps.
+
+use diag::Span;
+
+use crate::{Affine, BinaryOp, Cond, ReduceOp, ScalarType, UnaryOp, Value};
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+id! {
+    /// A symbolic integer parameter of a function.
+    ParamId
+}
+id! {
+    /// A scalar argument of a function.
+    ScalarId
+}
+id! {
+    /// An array: argument, output or local. A scalar output or local is an array of rank 0.
+    ArrayId
+}
+id! {
+    /// An iteration variable: of a `for`, a forall or a reduction. Unique in its function.
+    IterId
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    pub functions: Vec<Function>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    pub name: String,
+    pub span: Span,
+    pub params: Vec<Param>,
+    /// What `where` says about the parameters. That they are not negative is understood, and not in here.
+    pub context: Vec<Requirement>,
+    pub scalars: Vec<Scalar>,
+    pub arrays: Vec<Array>,
+    pub iters: Vec<Iter>,
+    /// Arguments, then outputs, in the order of the signature.
+    pub signature: Vec<ArgRef>,
+    pub body: Vec<Node>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    pub name: String,
+    pub span: Span,
+}
+
+/// One condition of `where`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requirement {
+    pub cond: Cond,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scalar {
+    pub name: String,
+    pub ty: ScalarType,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    pub name: String,
+    pub ty: ScalarType,
+    /// Extents over the parameters; row-major.
+    pub shape: Vec<Affine>,
+    pub role: Role,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    In,
+    Out,
+    InOut,
+    Local,
+}
+
+impl Role {
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::In => "in",
+            Role::Out => "out",
+            Role::InOut => "inout",
+            Role::Local => "local",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgRef {
+    Scalar(ScalarId),
+    Array(ArrayId),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Iter {
+    pub name: String,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    For(For),
+    Assign(Assign),
+}
+
+/// An ordered loop over `lo..hi`. A positive step starts at `lo` and goes up; a negative one starts at `hi - 1` and
+/// goes down; neither leaves the range.
+#[derive(Clone, Debug, PartialEq)]
+pub struct For {
+    pub bound: Bound,
+    pub step: i64,
+    /// Visit the same values in the opposite order.
+    pub rev: bool,
+    pub body: Vec<Node>,
+    pub span: Span,
+}
+
+/// An iteration variable and its half-open range. Bounds may use parameters and iterators bound further out (for
+/// reductions and foralls also those bound before it in the same list).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    pub iter: IterId,
+    pub lo: Affine,
+    pub hi: Affine,
+}
+
+/// A forall: `target[index] = value` for all iterators in range for which the guard holds, in no order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assign {
+    /// The label, or `S` and a number that no label uses.
+    pub name: String,
+    pub foralls: Vec<Bound>,
+    pub guard: Cond,
+    pub target: ArrayId,
+    pub index: Vec<Affine>,
+    pub target_span: Span,
+    pub value: Expr,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub ty: ScalarType,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    Const(Value),
+    /// The value of an affine expression, as `i64`.
+    Index(Affine),
+    Scalar(ScalarId),
+    Load {
+        array: ArrayId,
+        index: Vec<Affine>,
+    },
+    Unary(UnaryOp, Box<Expr>),
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// Conversion to this expression's type: floats to integers saturate (NaN to 0), integers wrap, to `bool` is `!= 0`.
+    Cast(Box<Expr>),
+    /// Only the chosen branch is evaluated. `affine` is the condition again where it is affine in parameters and iterators.
+    Select {
+        cond: Box<Expr>,
+        affine: Option<Cond>,
+        then: Box<Expr>,
+        otherwise: Box<Expr>,
+    },
+    Reduce {
+        op: ReduceOp,
+        bounds: Vec<Bound>,
+        guard: Cond,
+        body: Box<Expr>,
+    },
+}
+
+impl Function {
+    pub fn param(&self, id: ParamId) -> &Param {
+        &self.params[id.index()]
+    }
+
+    pub fn scalar(&self, id: ScalarId) -> &Scalar {
+        &self.scalars[id.index()]
+    }
+
+    pub fn array(&self, id: ArrayId) -> &Array {
+        &self.arrays[id.index()]
+    }
+
+    pub fn iter(&self, id: IterId) -> &Iter {
+        &self.iters[id.index()]
+    }
+
+    pub fn array_ids(&self) -> impl Iterator<Item = ArrayId> + use<> {
+        (0..self.arrays.len() as u32).map(ArrayId)
+    }
+}

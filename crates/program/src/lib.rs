@@ -1,0 +1,18 @@
+//! The array program: what a source file means, before any question of order or place.
+//!
+//! In: a syntax tree.  Out: a typed [`Program`], or diagnostics in the user's names.
+//! Not here: isl, schedules, targets. That every access is in bounds is proven in `poly`.
+#![forbid(unsafe_code)]
+
+mod affine;
+mod buffer;
+mod ir;
+mod scalar;
+
+pub use affine::{Affine, Atom, Cond};
+pub use buffer::{Data, Slice, SliceMut};
+pub use ir::{
+    ArgRef, Array, ArrayId, Assign, Bound, Expr, ExprKind, For, Function, Iter, IterId, Node, Param, ParamId, Program,
+    Requirement, Role, Scalar, ScalarId,
+};
+pub use scalar::{BinaryOp, ReduceOp, ScalarType, UnaryOp, Value};

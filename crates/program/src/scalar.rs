@@ -1,0 +1,316 @@
+//! Scalar types, values and operators: what one element is and what can be done with it.
+//!
+//! Shared by the array program and the loop tree. Not here: how an operator is evaluated (`interp`, the back ends).
+
+use std::fmt;
+
+/// The type of one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ScalarType {
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    Bool,
+}
+
+impl ScalarType {
+    pub const ALL: [ScalarType; 8] = [
+        ScalarType::F32,
+        ScalarType::F64,
+        ScalarType::I8,
+        ScalarType::I16,
+        ScalarType::I32,
+        ScalarType::I64,
+        ScalarType::U8,
+        ScalarType::Bool,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            ScalarType::F32 => "f32",
+            ScalarType::F64 => "f64",
+            ScalarType::I8 => "i8",
+            ScalarType::I16 => "i16",
+            ScalarType::I32 => "i32",
+            ScalarType::I64 => "i64",
+            ScalarType::U8 => "u8",
+            ScalarType::Bool => "bool",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<ScalarType> {
+        ScalarType::ALL.into_iter().find(|ty| ty.name() == name)
+    }
+
+    /// Size of one element in memory.
+    pub fn bytes(self) -> usize {
+        match self {
+            ScalarType::I8 | ScalarType::U8 | ScalarType::Bool => 1,
+            ScalarType::I16 => 2,
+            ScalarType::F32 | ScalarType::I32 => 4,
+            ScalarType::F64 | ScalarType::I64 => 8,
+        }
+    }
+
+    pub fn is_float(self) -> bool {
+        matches!(self, ScalarType::F32 | ScalarType::F64)
+    }
+
+    pub fn is_int(self) -> bool {
+        !self.is_float() && self != ScalarType::Bool
+    }
+}
+
+impl fmt::Display for ScalarType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One element.
+#[derive(Clone, Copy, Debug)]
+pub enum Value {
+    F32(f32),
+    F64(f64),
+    I8(i8),
+    I16(i16),
+    I32(i32),
+    I64(i64),
+    U8(u8),
+    Bool(bool),
+}
+
+impl Value {
+    pub fn ty(self) -> ScalarType {
+        match self {
+            Value::F32(_) => ScalarType::F32,
+            Value::F64(_) => ScalarType::F64,
+            Value::I8(_) => ScalarType::I8,
+            Value::I16(_) => ScalarType::I16,
+            Value::I32(_) => ScalarType::I32,
+            Value::I64(_) => ScalarType::I64,
+            Value::U8(_) => ScalarType::U8,
+            Value::Bool(_) => ScalarType::Bool,
+        }
+    }
+
+    /// The integer `value` in type `ty`, wrapped to its width; for `bool`, whether it is not zero.
+    pub fn from_i64(ty: ScalarType, value: i64) -> Value {
+        match ty {
+            ScalarType::F32 => Value::F32(value as f32),
+            ScalarType::F64 => Value::F64(value as f64),
+            ScalarType::I8 => Value::I8(value as i8),
+            ScalarType::I16 => Value::I16(value as i16),
+            ScalarType::I32 => Value::I32(value as i32),
+            ScalarType::I64 => Value::I64(value),
+            ScalarType::U8 => Value::U8(value as u8),
+            ScalarType::Bool => Value::Bool(value != 0),
+        }
+    }
+
+    /// Bit-for-bit equality, except that every NaN equals every NaN of its type.
+    pub fn same(self, other: Value) -> bool {
+        match (self, other) {
+            (Value::F32(a), Value::F32(b)) => a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
+            (Value::F64(a), Value::F64(b)) => a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
+            (Value::I8(a), Value::I8(b)) => a == b,
+            (Value::I16(a), Value::I16(b)) => a == b,
+            (Value::I32(a), Value::I32(b)) => a == b,
+            (Value::I64(a), Value::I64(b)) => a == b,
+            (Value::U8(a), Value::U8(b)) => a == b,
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Value) -> bool {
+        self.same(*other)
+    }
+}
+
+impl fmt::Display for Value {
+    /// Floats always show a point or an exponent, so that the text reads back as a float.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::F32(v) => write!(f, "{v:?}"),
+            Value::F64(v) => write!(f, "{v:?}"),
+            Value::I8(v) => write!(f, "{v}"),
+            Value::I16(v) => write!(f, "{v}"),
+            Value::I32(v) => write!(f, "{v}"),
+            Value::I64(v) => write!(f, "{v}"),
+            Value::U8(v) => write!(f, "{v}"),
+            Value::Bool(v) => write!(f, "{v}"),
+        }
+    }
+}
+
+/// Operators of one operand. The operand has the type of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    /// Arithmetic negation; integers wrap.
+    Neg,
+    /// Logical not, on `bool`.
+    Not,
+    /// Absolute value; the smallest integer wraps to itself.
+    Abs,
+    Sqrt,
+    Exp,
+    Log,
+    Tanh,
+    Sin,
+    Cos,
+    Floor,
+    Ceil,
+}
+
+impl UnaryOp {
+    pub fn name(self) -> &'static str {
+        match self {
+            UnaryOp::Neg => "-",
+            UnaryOp::Not => "not",
+            UnaryOp::Abs => "abs",
+            UnaryOp::Sqrt => "sqrt",
+            UnaryOp::Exp => "exp",
+            UnaryOp::Log => "log",
+            UnaryOp::Tanh => "tanh",
+            UnaryOp::Sin => "sin",
+            UnaryOp::Cos => "cos",
+            UnaryOp::Floor => "floor",
+            UnaryOp::Ceil => "ceil",
+        }
+    }
+
+    /// The operators written as functions of one argument.
+    pub const FUNCTIONS: [UnaryOp; 9] = [
+        UnaryOp::Abs,
+        UnaryOp::Sqrt,
+        UnaryOp::Exp,
+        UnaryOp::Log,
+        UnaryOp::Tanh,
+        UnaryOp::Sin,
+        UnaryOp::Cos,
+        UnaryOp::Floor,
+        UnaryOp::Ceil,
+    ];
+}
+
+/// Operators of two operands of one type. Comparisons give `bool`; all others give the type of the operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    /// Integers wrap.
+    Add,
+    Sub,
+    Mul,
+    /// Floats: IEEE. Integers: Euclidean; by zero is a run-time error; the smallest integer by -1 wraps.
+    Div,
+    /// Integers only: Euclidean remainder, never negative; by zero is a run-time error.
+    Rem,
+    /// NaN if either is NaN; -0 is less than +0.
+    Min,
+    Max,
+    /// Floats only.
+    Pow,
+    /// On `bool`; both operands are evaluated.
+    And,
+    Or,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+impl BinaryOp {
+    pub fn is_comparison(self) -> bool {
+        use BinaryOp::*;
+        matches!(self, Eq | Ne | Lt | Le | Gt | Ge)
+    }
+
+    /// The operator or function name of the text forms.
+    pub fn name(self) -> &'static str {
+        match self {
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+            BinaryOp::Rem => "%",
+            BinaryOp::Min => "min",
+            BinaryOp::Max => "max",
+            BinaryOp::Pow => "pow",
+            BinaryOp::And => "and",
+            BinaryOp::Or => "or",
+            BinaryOp::Eq => "==",
+            BinaryOp::Ne => "!=",
+            BinaryOp::Lt => "<",
+            BinaryOp::Le => "<=",
+            BinaryOp::Gt => ">",
+            BinaryOp::Ge => ">=",
+        }
+    }
+}
+
+/// Associative and commutative operators with a neutral element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReduceOp {
+    Sum,
+    Prod,
+    Min,
+    Max,
+    Any,
+    All,
+}
+
+impl ReduceOp {
+    pub fn name(self) -> &'static str {
+        match self {
+            ReduceOp::Sum => "sum",
+            ReduceOp::Prod => "prod",
+            ReduceOp::Min => "min",
+            ReduceOp::Max => "max",
+            ReduceOp::Any => "any",
+            ReduceOp::All => "all",
+        }
+    }
+
+    /// The operator that combines two partial results.
+    pub fn combine(self) -> BinaryOp {
+        match self {
+            ReduceOp::Sum => BinaryOp::Add,
+            ReduceOp::Prod => BinaryOp::Mul,
+            ReduceOp::Min => BinaryOp::Min,
+            ReduceOp::Max => BinaryOp::Max,
+            ReduceOp::Any => BinaryOp::Or,
+            ReduceOp::All => BinaryOp::And,
+        }
+    }
+
+    /// The value of a reduction over nothing, in type `ty`.
+    pub fn neutral(self, ty: ScalarType) -> Value {
+        match self {
+            ReduceOp::Sum => Value::from_i64(ty, 0),
+            ReduceOp::Prod => Value::from_i64(ty, 1),
+            ReduceOp::Any => Value::Bool(false),
+            ReduceOp::All => Value::Bool(true),
+            ReduceOp::Min | ReduceOp::Max => {
+                let largest = self == ReduceOp::Min;
+                match ty {
+                    ScalarType::F32 => Value::F32(if largest { f32::INFINITY } else { f32::NEG_INFINITY }),
+                    ScalarType::F64 => Value::F64(if largest { f64::INFINITY } else { f64::NEG_INFINITY }),
+                    ScalarType::I8 => Value::I8(if largest { i8::MAX } else { i8::MIN }),
+                    ScalarType::I16 => Value::I16(if largest { i16::MAX } else { i16::MIN }),
+                    ScalarType::I32 => Value::I32(if largest { i32::MAX } else { i32::MIN }),
+                    ScalarType::I64 => Value::I64(if largest { i64::MAX } else { i64::MIN }),
+                    ScalarType::U8 => Value::U8(if largest { u8::MAX } else { u8::MIN }),
+                    ScalarType::Bool => Value::Bool(largest),
+                }
+            }
+        }
+    }
+}
