@@ -40,7 +40,7 @@ id! {
 }
 
 /// One function as loops.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kernel {
     pub name: String,
     pub params: Vec<String>,
@@ -102,7 +102,7 @@ pub enum LoopKind {
 }
 
 /// Integer arithmetic on sizes and loop variables, 64-bit.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Index {
     Const(i64),
     Param(ParamId),
@@ -120,7 +120,7 @@ pub enum Index {
     Select(Box<Cond>, Box<Index>, Box<Index>),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Cond {
     Compare(CompareOp, Index, Index),
     Not(Box<Cond>),
@@ -130,7 +130,7 @@ pub enum Cond {
     Or(Vec<Cond>),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CompareOp {
     Eq,
     Ne,
@@ -165,4 +165,70 @@ pub enum ExprKind {
     Cast(Box<Expr>),
     /// Only the chosen branch is evaluated.
     Select(Box<Expr>, Box<Expr>, Box<Expr>),
+}
+
+impl Cond {
+    pub const TRUE: Cond = Cond::And(Vec::new());
+    pub const FALSE: Cond = Cond::Or(Vec::new());
+}
+
+impl CompareOp {
+    pub fn name(self) -> &'static str {
+        match self {
+            CompareOp::Eq => "==",
+            CompareOp::Ne => "!=",
+            CompareOp::Lt => "<",
+            CompareOp::Le => "<=",
+            CompareOp::Gt => ">",
+            CompareOp::Ge => ">=",
+        }
+    }
+
+    /// The operator that holds exactly when this one does not.
+    pub fn negated(self) -> CompareOp {
+        match self {
+            CompareOp::Eq => CompareOp::Ne,
+            CompareOp::Ne => CompareOp::Eq,
+            CompareOp::Lt => CompareOp::Ge,
+            CompareOp::Le => CompareOp::Gt,
+            CompareOp::Gt => CompareOp::Le,
+            CompareOp::Ge => CompareOp::Lt,
+        }
+    }
+
+    /// The operator that says the same with the sides exchanged.
+    pub fn swapped(self) -> CompareOp {
+        match self {
+            CompareOp::Lt => CompareOp::Gt,
+            CompareOp::Le => CompareOp::Ge,
+            CompareOp::Gt => CompareOp::Lt,
+            CompareOp::Ge => CompareOp::Le,
+            op => op,
+        }
+    }
+
+    pub fn holds(self, left: i64, right: i64) -> bool {
+        match self {
+            CompareOp::Eq => left == right,
+            CompareOp::Ne => left != right,
+            CompareOp::Lt => left < right,
+            CompareOp::Le => left <= right,
+            CompareOp::Gt => left > right,
+            CompareOp::Ge => left >= right,
+        }
+    }
+}
+
+impl Expr {
+    pub fn constant(value: Value) -> Expr {
+        Expr { ty: value.ty(), kind: ExprKind::Const(value) }
+    }
+
+    pub fn local(local: LocalId, ty: ScalarType) -> Expr {
+        Expr { kind: ExprKind::Local(local), ty }
+    }
+
+    pub fn load(array: ArrayId, index: Vec<Index>, ty: ScalarType) -> Expr {
+        Expr { kind: ExprKind::Load { array, index }, ty }
+    }
 }

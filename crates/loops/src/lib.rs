@@ -1,12 +1,29 @@
 //! The loop tree that back ends consume.
 //!
-//! In: what `poly` generated.  Out: a verified [`Kernel`], simplified once for all back ends.
+//! In: what `poly` generated.  Out: a [`Verified`] kernel, simplified once for all back ends.
 //! Not here: isl, the choice of a schedule, machine code.
 #![forbid(unsafe_code)]
 
+mod access;
+mod contract;
 mod ir;
+mod linear;
+mod optimize;
+mod print;
+mod promote;
+mod prune;
+mod read;
+mod simplify;
+mod verify;
+mod walk;
 
+pub use contract::contract;
 pub use ir::{
     ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LocalDecl, LocalId, LoopKind, ParamId,
     ScalarDecl, ScalarId, Stmt, VarId,
 };
+pub use optimize::optimize;
+pub use promote::promote;
+pub use read::{ReadError, parse};
+pub use simplify::simplify;
+pub use verify::{Verified, verify};

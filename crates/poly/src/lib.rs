@@ -1,1 +1,27 @@
-//! (to come)
+//! The polyhedral model: statements as sets and maps, dependences, legality, schedules, loops.
+//!
+//! In: a verified array program.  Out: a loop tree, by way of a schedule that has been proven legal.
+//! Not here: text of any kind (`syntax`), machine code (`cpu`).
+#![forbid(unsafe_code)]
+
+mod check;
+mod choose;
+mod deps;
+mod fault;
+mod generate;
+mod graph;
+mod legality;
+mod model;
+mod scop;
+mod sets;
+mod witness;
+
+pub use check::{check_defined, check_program};
+pub use choose::{choose, original};
+pub use deps::{DependenceKind, Dependences, dependences};
+pub use generate::generate;
+pub use graph::DependenceGraph;
+pub use legality::{Instance, LegalSchedule, Reversed, Verdict, Violation, check_legal};
+pub use model::{Storage, model};
+pub use scop::{Access, Scop, ScopArray, Statement, StatementKind};
+pub use witness::Sample;

@@ -7,7 +7,10 @@
 mod affine;
 mod buffer;
 mod ir;
+mod lower;
+mod print;
 mod scalar;
+mod verify;
 
 pub use affine::{Affine, Atom, Cond};
 pub use buffer::{Data, Slice, SliceMut};
@@ -15,4 +18,6 @@ pub use ir::{
     ArgRef, Array, ArrayId, Assign, Bound, Expr, ExprKind, For, Function, Iter, IterId, Node, Param, ParamId, Program,
     Requirement, Role, Scalar, ScalarId,
 };
+pub use lower::lower;
 pub use scalar::{BinaryOp, ReduceOp, ScalarType, UnaryOp, Value};
+pub use verify::verify;

@@ -1,1 +1,63 @@
-fn main() {}
+//! `cargo xtask`: set-up, checks and benchmarks of the workspace.
+//!
+//! Uses the standard library only, and never isl: it must build on a machine where isl cannot be built yet.
+#![forbid(unsafe_code)]
+
+mod bench;
+mod demo;
+mod process;
+mod setup;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use process::{complain, say};
+
+const USAGE: &str = "\
+Usage: cargo xtask COMMAND
+
+Commands:
+  setup           install what the build of isl needs, if it is missing
+  demo            set up, build in release mode, and run examples/matmul.fks step by step
+  test            set up, then check formatting, clippy and tidy, and run all tests
+  tidy            check crate edges, file sizes, machine paths and other house rules
+  bench [NAME…]   measure run time against C and compile time by stage; NAME picks benchmarks
+  help            show this text";
+
+/// The exit code for a command line that makes no sense, as in the `farkas` command.
+const USAGE_ERROR: u8 = 2;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let Some((command, rest)) = args.split_first() else {
+        complain(USAGE);
+        return ExitCode::from(USAGE_ERROR);
+    };
+    let outcome = match (command.as_str(), rest) {
+        ("setup", []) => setup::set_up(),
+        ("demo", []) => demo::show(),
+        ("test", []) => test::test_all(),
+        ("tidy", []) => tidy::check_workspace(),
+        ("bench", names) if !names.iter().any(|name| name.starts_with('-')) => bench::measure(names),
+        ("help" | "--help" | "-h", []) => {
+            say(USAGE);
+            Ok(())
+        }
+        ("setup" | "demo" | "test" | "tidy" | "bench" | "help" | "--help" | "-h", extra) => {
+            complain(format!("`cargo xtask {command}` does not take `{}`\n\n{USAGE}", extra.join(" ")));
+            return ExitCode::from(USAGE_ERROR);
+        }
+        _ => {
+            complain(format!("no command `{command}`\n\n{USAGE}"));
+            return ExitCode::from(USAGE_ERROR);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            complain(format!("error: {message}"));
+            ExitCode::FAILURE
+        }
+    }
+}

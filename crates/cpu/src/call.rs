@@ -1,0 +1,249 @@
+//! Calling a compiled kernel: everything is checked here, so that the call itself is safe.
+//!
+//! In: sizes, scalars and buffers from the host.  Out: filled buffers, or what is wrong, in the user's names.
+//! Not here: that subscripts stay inside the arrays; that is proven before a kernel reaches this crate.
+
+use loops::{ArrayDecl, Index, Kernel, ScalarDecl};
+use program::{Role, ScalarType, Slice, SliceMut, Value};
+
+use crate::Compiled;
+use crate::code::Scratch;
+use crate::extent;
+
+/// The elements of one array argument.
+#[derive(Debug)]
+pub enum Buffer<'a> {
+    Read(Slice<'a>),
+    Write(SliceMut<'a>),
+}
+
+/// Why a call was refused, or failed while it ran.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    #[error("the function takes {expected} size parameters, but {given} were given")]
+    ParamCount { expected: usize, given: usize },
+    #[error("the function takes {expected} scalars, but {given} were given")]
+    ScalarCount { expected: usize, given: usize },
+    #[error("the function takes {expected} arrays, but {given} were given")]
+    ArrayCount { expected: usize, given: usize },
+    #[error("scalar `{name}` is {expected}, but {given} was given")]
+    ScalarType { name: String, expected: ScalarType, given: ScalarType },
+    #[error("array `{name}` has elements of type {expected}, but the buffer holds {given}")]
+    ElementType { name: String, expected: ScalarType, given: ScalarType },
+    #[error("array `{name}` is written, but its buffer is read-only")]
+    NotWritable { name: String },
+    #[error("array `{name}` has {expected} elements for these sizes, but the buffer has {given}")]
+    Length { name: String, expected: usize, given: usize },
+    #[error("dimension {dimension} of array `{name}` would be {extent}")]
+    NegativeExtent { name: String, dimension: usize, extent: i64 },
+    #[error("array `{name}` would be larger than memory can be")]
+    TooLarge { name: String },
+    #[error("no memory for array `{name}`, which needs {bytes} bytes")]
+    OutOfMemory { name: String, bytes: usize },
+    #[error("integer division by zero")]
+    DivisionByZero,
+    /// Only from kernels compiled with [`Options::check_bounds`](crate::Options::check_bounds).
+    #[error("a subscript of array `{name}` is out of bounds")]
+    OutOfBounds { name: String },
+}
+
+/// What generated code returns.
+pub(crate) mod status {
+    pub(crate) const DONE: i32 = 0;
+    pub(crate) const DIVISION_BY_ZERO: i32 = 1;
+    /// Plus the position of the array.
+    pub(crate) const OUT_OF_BOUNDS: i32 = 2;
+}
+
+/// An 8-byte argument that follows the parameters, so that generated code has it in a register from the start.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Derived {
+    /// `factor` times a product of extents: a stride. Wraps, as address arithmetic does.
+    Product { factor: i64, extents: Vec<Index> },
+    Constant(Value),
+}
+
+impl Derived {
+    pub(crate) fn is_constant(&self, value: Value) -> bool {
+        matches!(self, Derived::Constant(constant) if *constant == value)
+    }
+
+    fn evaluate(&self, params: &[i64]) -> Option<i64> {
+        match self {
+            Derived::Constant(value) => Some(slot(*value).cast_signed()),
+            Derived::Product { factor, extents } => extents
+                .iter()
+                .try_fold(*factor, |product, index| Some(product.wrapping_mul(extent::evaluate(index, params)?))),
+        }
+    }
+}
+
+/// What must be known of a kernel to call it.
+#[derive(Debug)]
+pub(crate) struct Signature {
+    params: usize,
+    derived: Vec<Derived>,
+    scalars: Vec<ScalarDecl>,
+    arrays: Vec<ArrayDecl>,
+}
+
+impl Signature {
+    pub(crate) fn new(kernel: &Kernel, derived: Vec<Derived>) -> Signature {
+        let (scalars, arrays) = (kernel.scalars.clone(), kernel.arrays.clone());
+        Signature { params: kernel.params.len(), derived, scalars, arrays }
+    }
+
+    fn check_counts(&self, params: usize, scalars: usize, arrays: usize) -> Result<(), CallError> {
+        let expected = self.params;
+        if params != expected {
+            return Err(CallError::ParamCount { expected, given: params });
+        }
+        let expected = self.scalars.len();
+        if scalars != expected {
+            return Err(CallError::ScalarCount { expected, given: scalars });
+        }
+        let expected = self.arrays.iter().filter(|array| array.role != Role::Local).count();
+        if arrays != expected {
+            return Err(CallError::ArrayCount { expected, given: arrays });
+        }
+        Ok(())
+    }
+
+    fn scalar_slots(&self, scalars: &[Value]) -> Result<Vec<u64>, CallError> {
+        let slot = |(decl, value): (&ScalarDecl, &Value)| match value.ty() == decl.ty {
+            true => Ok(slot(*value)),
+            false => Err(CallError::ScalarType { name: decl.name.clone(), expected: decl.ty, given: value.ty() }),
+        };
+        self.scalars.iter().zip(scalars).map(slot).collect()
+    }
+}
+
+impl Compiled {
+    /// Runs the kernel. One buffer per array that is not local, in the order of declaration; local arrays are
+    /// allocated for the call. After an error while running, written arrays hold part of the result.
+    pub fn call(&self, params: &[i64], scalars: &[Value], arrays: &mut [Buffer<'_>]) -> Result<(), CallError> {
+        let signature = &self.signature;
+        signature.check_counts(params.len(), scalars.len(), arrays.len())?;
+        let slots = signature.scalar_slots(scalars)?;
+        let mut buffers = arrays.iter_mut();
+        let mut locals = Vec::new();
+        let mut pointers = Vec::with_capacity(signature.arrays.len());
+        for decl in &signature.arrays {
+            let len = length(decl, params)?;
+            let buffer = if decl.role == Role::Local { None } else { buffers.next() };
+            pointers.push(match buffer {
+                Some(buffer) => argument(decl, len, buffer)?,
+                None => {
+                    let mut local = allocate(decl, len)?;
+                    let pointer = local.as_mut_ptr();
+                    locals.push(local);
+                    pointer
+                }
+            });
+        }
+        // Extents were found to fit while the lengths were computed, so no stride is missing.
+        let derived = signature.derived.iter().map(|derived| derived.evaluate(params).unwrap_or(0));
+        let sizes: Vec<i64> = params.iter().copied().chain(derived).collect();
+        // SAFETY: counts were checked above. Every pointer comes from a slice, or from memory in `locals`, with exactly
+        // the elements that the declared shape has at `params`, so it is aligned and readable; arrays of a role that
+        // allows stores come from `&mut` slices or from `locals`, so they are writable and exclusive during the call.
+        // A `loops::Verified` kernel stores to no `in` array and has its subscripts in bounds.
+        let status = unsafe { self.code.run(&sizes, &slots, &pointers) };
+        drop(locals);
+        match status {
+            status::DONE => Ok(()),
+            status::DIVISION_BY_ZERO => Err(CallError::DivisionByZero),
+            _ => {
+                let position = usize::try_from(status - status::OUT_OF_BOUNDS).ok();
+                let array = position.and_then(|position| signature.arrays.get(position));
+                Err(CallError::OutOfBounds { name: array.map_or_else(String::new, |decl| decl.name.clone()) })
+            }
+        }
+    }
+}
+
+/// The number of elements of an array at the given sizes.
+fn length(decl: &ArrayDecl, params: &[i64]) -> Result<usize, CallError> {
+    let too_large = || CallError::TooLarge { name: decl.name.clone() };
+    let mut extents = Vec::with_capacity(decl.shape.len());
+    for (dimension, index) in decl.shape.iter().enumerate() {
+        let extent = extent::evaluate(index, params).ok_or_else(too_large)?;
+        let negative = || CallError::NegativeExtent { name: decl.name.clone(), dimension, extent };
+        extents.push(usize::try_from(extent).map_err(|_| negative())?);
+    }
+    // An empty dimension makes an empty array, however large the others are.
+    if extents.contains(&0) {
+        return Ok(0);
+    }
+    let product = |len: usize, extent: usize| len.checked_mul(extent);
+    extents.into_iter().try_fold(1, product).ok_or_else(too_large)
+}
+
+/// The address of a buffer that fits the array.
+fn argument(decl: &ArrayDecl, len: usize, buffer: &mut Buffer<'_>) -> Result<*mut u8, CallError> {
+    let name = || decl.name.clone();
+    let (ty, given) = match &*buffer {
+        Buffer::Read(slice) => (slice.ty(), slice.len()),
+        Buffer::Write(slice) => (slice.as_slice().ty(), slice.as_slice().len()),
+    };
+    if ty != decl.ty {
+        return Err(CallError::ElementType { name: name(), expected: decl.ty, given: ty });
+    }
+    if given != len {
+        return Err(CallError::Length { name: name(), expected: len, given });
+    }
+    match buffer {
+        Buffer::Write(slice) => Ok(write_address(slice)),
+        Buffer::Read(slice) if decl.role == Role::In => Ok(read_address(*slice)),
+        Buffer::Read(_) => Err(CallError::NotWritable { name: name() }),
+    }
+}
+
+fn allocate(decl: &ArrayDecl, len: usize) -> Result<Scratch, CallError> {
+    let name = || decl.name.clone();
+    let bytes = len.checked_mul(decl.ty.bytes()).ok_or_else(|| CallError::TooLarge { name: name() })?;
+    Scratch::new(bytes).ok_or_else(|| CallError::OutOfMemory { name: name(), bytes })
+}
+
+fn write_address(slice: &mut SliceMut<'_>) -> *mut u8 {
+    match slice {
+        SliceMut::F32(elements) => elements.as_mut_ptr().cast(),
+        SliceMut::F64(elements) => elements.as_mut_ptr().cast(),
+        SliceMut::I8(elements) => elements.as_mut_ptr().cast(),
+        SliceMut::I16(elements) => elements.as_mut_ptr().cast(),
+        SliceMut::I32(elements) => elements.as_mut_ptr().cast(),
+        SliceMut::I64(elements) => elements.as_mut_ptr().cast(),
+        SliceMut::U8(elements) => elements.as_mut_ptr(),
+        SliceMut::Bool(elements) => elements.as_mut_ptr().cast(),
+    }
+}
+
+fn read_address(slice: Slice<'_>) -> *mut u8 {
+    let address: *const u8 = match slice {
+        Slice::F32(elements) => elements.as_ptr().cast(),
+        Slice::F64(elements) => elements.as_ptr().cast(),
+        Slice::I8(elements) => elements.as_ptr().cast(),
+        Slice::I16(elements) => elements.as_ptr().cast(),
+        Slice::I32(elements) => elements.as_ptr().cast(),
+        Slice::I64(elements) => elements.as_ptr().cast(),
+        Slice::U8(elements) => elements.as_ptr(),
+        Slice::Bool(elements) => elements.as_ptr().cast(),
+    };
+    address.cast_mut()
+}
+
+/// A scalar in the low bytes of a slot.
+fn slot(value: Value) -> u64 {
+    let mut bytes = [0; 8];
+    match value {
+        Value::F32(v) => bytes[..4].copy_from_slice(&v.to_ne_bytes()),
+        Value::F64(v) => bytes = v.to_ne_bytes(),
+        Value::I8(v) => bytes[..1].copy_from_slice(&v.to_ne_bytes()),
+        Value::I16(v) => bytes[..2].copy_from_slice(&v.to_ne_bytes()),
+        Value::I32(v) => bytes[..4].copy_from_slice(&v.to_ne_bytes()),
+        Value::I64(v) => bytes = v.to_ne_bytes(),
+        Value::U8(v) => bytes[0] = v,
+        Value::Bool(v) => bytes[0] = u8::from(v),
+    }
+    u64::from_ne_bytes(bytes)
+}

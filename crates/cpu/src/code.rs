@@ -1,0 +1,104 @@
+//! Memory that holds or feeds generated code: the one place that is unsafe.
+//!
+//! In: a finished Cranelift module.  Out: a function that can be called and whose memory goes when it goes.
+//! Not here: checking that arguments fit the kernel (`call`).
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Mutex;
+
+use cranelift_jit::JITModule;
+use cranelift_module::FuncId;
+
+/// Parameters and what is derived from them, scalars, each in 8-byte slots; one pointer per array; the result is a status, 0 for success.
+pub(crate) type Entry = unsafe extern "C" fn(*const i64, *const u64, *const *mut u8) -> i32;
+
+/// A module under construction that frees its memory, also when compilation fails half-way.
+pub(crate) struct OwnedModule(Option<JITModule>);
+
+impl OwnedModule {
+    pub(crate) fn new(module: JITModule) -> Self {
+        OwnedModule(Some(module))
+    }
+
+    pub(crate) fn get(&mut self) -> diag::Result<&mut JITModule> {
+        self.0.as_mut().ok_or_else(|| diag::Error::bug("cpu", "the module is gone"))
+    }
+}
+
+impl Drop for OwnedModule {
+    fn drop(&mut self) {
+        if let Some(module) = self.0.take() {
+            // SAFETY: the only pointer into the module is the one in `Code`, which owns this value, is private, and
+            // is called under `&Code` only; so no call is running and none can follow.
+            unsafe { module.free_memory() };
+        }
+    }
+}
+
+/// Finished machine code of one kernel.
+pub(crate) struct Code {
+    entry: Entry,
+    /// Keeps the code mapped. Locked by nobody: the mutex makes `Sync` what is only `Send`.
+    _module: Mutex<OwnedModule>,
+}
+
+impl Code {
+    /// Takes over a module whose definitions are finalised. `function` has the signature of [`Entry`].
+    pub(crate) fn new(mut module: OwnedModule, function: FuncId) -> diag::Result<Code> {
+        let address = module.get()?.get_finalized_function(function);
+        // SAFETY: the address is that of a finalised function, compiled with the host's default C convention for the
+        // parameters and result of `Entry` (see `compile::signature`); a function pointer is as wide as an address.
+        let entry = unsafe { std::mem::transmute::<*const u8, Entry>(address) };
+        Ok(Code { entry, _module: Mutex::new(module) })
+    }
+
+    /// Runs the kernel and returns its status.
+    ///
+    /// # Safety
+    /// One entry per parameter, derived argument, scalar and array of the kernel, in order. Every array pointer is aligned for its
+    /// element type and valid for reads of all its elements; those of arrays the kernel stores to are valid for writes
+    /// and overlap no other array.
+    pub(crate) unsafe fn run(&self, params: &[i64], scalars: &[u64], arrays: &[*mut u8]) -> i32 {
+        // SAFETY: the caller vouches for the arguments. The code is mapped as long as `self` lives.
+        unsafe { (self.entry)(params.as_ptr(), scalars.as_ptr(), arrays.as_ptr()) }
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Code").finish_non_exhaustive()
+    }
+}
+
+/// Zeroed memory for one local array. Pages that are never touched cost nothing.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    memory: NonNull<u8>,
+    layout: Layout,
+}
+
+impl Scratch {
+    /// Enough for every element type, and what the system allocator gives without padding and clearing by hand.
+    const ALIGN: usize = 16;
+
+    /// `None` if that much memory cannot be had.
+    pub(crate) fn new(bytes: usize) -> Option<Scratch> {
+        let layout = Layout::from_size_align(bytes.max(1), Scratch::ALIGN).ok()?;
+        // SAFETY: the size of the layout is not zero.
+        let memory = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(Scratch { memory, layout })
+    }
+
+    pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.memory.as_ptr()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout, and freed once.
+        unsafe { dealloc(self.memory.as_ptr(), self.layout) };
+    }
+}

@@ -1,0 +1,98 @@
+//! From a kernel to code in memory: emit, compile, link, keep.
+//!
+//! In: a verified kernel.  Out: [`Compiled`].
+//! Not here: what the instructions are (`emit`), how they are called (`call`).
+
+use std::fmt::Display;
+
+use cranelift_codegen::Context;
+use cranelift_codegen::ir::{AbiParam, Signature, types};
+use cranelift_codegen::isa::TargetIsa;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
+
+use crate::code::{Code, OwnedModule};
+use crate::{call, emit, isa, math};
+
+/// What to do beside compiling.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Keep the text that [`Compiled::clif`] and [`Compiled::asm`] return.
+    pub keep_text: bool,
+    /// Test every subscript at run time. Kernels from the compiler are proven and need no tests.
+    pub check_bounds: bool,
+}
+
+/// Machine code of one kernel. Threads may share it; its memory is freed on drop.
+#[derive(Debug)]
+pub struct Compiled {
+    pub(crate) signature: call::Signature,
+    pub(crate) code: Code,
+    clif: String,
+    asm: String,
+}
+
+impl Compiled {
+    /// Cranelift's input, before its optimisations. Empty unless [`Options::keep_text`] was set.
+    pub fn clif(&self) -> &str {
+        &self.clif
+    }
+
+    /// The disassembled code. Empty unless [`Options::keep_text`] was set.
+    pub fn asm(&self) -> &str {
+        &self.asm
+    }
+}
+
+/// Compiles for this machine.
+pub fn compile(kernel: &loops::Verified) -> diag::Result<Compiled> {
+    compile_with(kernel, &Options::default())
+}
+
+/// Compiles for this machine, as `options` say.
+pub fn compile_with(kernel: &loops::Verified, options: &Options) -> diag::Result<Compiled> {
+    let isa = isa::host()?;
+    let mut builder = JITBuilder::with_isa(isa.clone(), default_libcall_names());
+    builder.symbols(math::symbols());
+    let mut owner = OwnedModule::new(JITModule::new(builder));
+    let module = owner.get()?;
+
+    let mut context = module.make_context();
+    context.func.signature = signature(module);
+    let derived = emit::emit(kernel, options, module, &mut context.func)?;
+    let clif = if options.keep_text { context.func.display().to_string() } else { String::new() };
+
+    let function = define(module, &kernel.name, &mut context)?;
+    let asm = if options.keep_text { disassemble(&context, &*isa)? } else { String::new() };
+    let signature = call::Signature::new(kernel, derived);
+    Ok(Compiled { signature, code: Code::new(owner, function)?, clif, asm })
+}
+
+/// The signature of [`crate::code::Entry`].
+fn signature(module: &JITModule) -> Signature {
+    let pointer = AbiParam::new(module.target_config().pointer_type());
+    let mut signature = module.make_signature();
+    signature.params.extend([pointer; 3]);
+    signature.returns.push(AbiParam::new(types::I32));
+    signature
+}
+
+fn define(module: &mut JITModule, name: &str, context: &mut Context) -> diag::Result<FuncId> {
+    // The prefix keeps kernels apart from the functions of `math`.
+    let symbol = format!("kernel {name}");
+    let signature = context.func.signature.clone();
+    let function = module.declare_function(&symbol, Linkage::Local, &signature).map_err(bug)?;
+    module.define_function(function, context).map_err(bug)?;
+    module.finalize_definitions().map_err(bug)?;
+    Ok(function)
+}
+
+fn disassemble(context: &Context, isa: &dyn TargetIsa) -> diag::Result<String> {
+    let code = context.compiled_code().ok_or_else(|| bug("no code was generated"))?;
+    let capstone = isa.to_capstone().map_err(bug)?;
+    code.disassemble(Some(&context.func.params), &capstone).map_err(bug)
+}
+
+fn bug(what: impl Display) -> diag::Error {
+    diag::Error::bug("cpu", what.to_string())
+}

@@ -1,0 +1,209 @@
+//! Scalar expressions, with the operator semantics of `program::scalar`.
+//!
+//! In: a typed expression.  Out: one value: floats as they are, integers in their own width, `bool` as a byte 0 or 1.
+//! Not here: integer division (`divide`), conversions (`cast`).
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
+use cranelift_codegen::ir::{AbiParam, InstBuilder, Value, types};
+use cranelift_module::{Linkage, Module};
+use loops::{Expr, ExprKind};
+use program::{BinaryOp, ScalarType, UnaryOp};
+
+use super::{Emitter, clif_type};
+use crate::math::{self, MathFunction};
+
+impl Emitter<'_> {
+    pub(super) fn expr(&mut self, expr: &Expr) -> diag::Result<Value> {
+        match &expr.kind {
+            ExprKind::Const(value) => {
+                let in_register = self.derived.iter().find(|(derived, _)| derived.is_constant(*value));
+                Ok(in_register.map(|(_, value)| *value).unwrap_or_else(|| self.constant(*value)))
+            }
+            ExprKind::Index(index) => self.index(index),
+            ExprKind::Cond(cond) => self.cond(cond),
+            ExprKind::Scalar(scalar) => Ok(self.scalars[scalar.index()]),
+            ExprKind::Local(local) => {
+                let variable = self.locals[local.index()];
+                Ok(self.b.use_var(variable))
+            }
+            ExprKind::Load { array, index } => {
+                if let Some(value) = self.hoisted_value(*array, index) {
+                    return Ok(value);
+                }
+                let (pointer, displacement) = self.address(*array, index)?;
+                let flags = self.flags[array.index()];
+                Ok(self.b.ins().load(clif_type(expr.ty), flags, pointer, displacement))
+            }
+            ExprKind::Unary(op, a) => {
+                let value = self.expr(a)?;
+                self.unary(*op, expr.ty, value)
+            }
+            ExprKind::Binary(op @ (BinaryOp::Div | BinaryOp::Rem), a, b) if expr.ty.is_int() => {
+                self.divide(*op, expr.ty, a, b)
+            }
+            ExprKind::Binary(op, a, b) => {
+                let (x, y) = (self.expr(a)?, self.expr(b)?);
+                self.binary(*op, a.ty, x, y)
+            }
+            ExprKind::Cast(a) => {
+                let value = self.expr(a)?;
+                Ok(self.cast(a.ty, expr.ty, value))
+            }
+            ExprKind::Select(cond, a, b) => self.choice(expr.ty, cond, a, b),
+        }
+    }
+
+    fn constant(&mut self, value: program::Value) -> Value {
+        use program::Value as Constant;
+        let ins = self.b.ins();
+        // Constants of narrow types are written without sign extension.
+        match value {
+            Constant::F32(v) => ins.f32const(Ieee32::with_bits(v.to_bits())),
+            Constant::F64(v) => ins.f64const(Ieee64::with_bits(v.to_bits())),
+            Constant::I8(v) => ins.iconst(types::I8, i64::from(v.cast_unsigned())),
+            Constant::I16(v) => ins.iconst(types::I16, i64::from(v.cast_unsigned())),
+            Constant::I32(v) => ins.iconst(types::I32, i64::from(v.cast_unsigned())),
+            Constant::I64(v) => ins.iconst(types::I64, v),
+            Constant::U8(v) => ins.iconst(types::I8, i64::from(v)),
+            Constant::Bool(v) => ins.iconst(types::I8, i64::from(v)),
+        }
+    }
+
+    pub(super) fn zero(&mut self, ty: ScalarType) -> Value {
+        self.constant(program::Value::from_i64(ty, 0))
+    }
+
+    fn unary(&mut self, op: UnaryOp, ty: ScalarType, x: Value) -> diag::Result<Value> {
+        if let Some(function) = math::unary(op, ty) {
+            return self.call(function, &[x]);
+        }
+        let ins = self.b.ins();
+        Ok(match op {
+            UnaryOp::Neg if ty.is_float() => ins.fneg(x),
+            UnaryOp::Neg if ty.is_int() => ins.ineg(x),
+            UnaryOp::Not if ty == ScalarType::Bool => ins.bxor_imm_u(x, 1),
+            UnaryOp::Abs if ty.is_float() => ins.fabs(x),
+            UnaryOp::Abs if ty == ScalarType::U8 => x,
+            UnaryOp::Abs if ty.is_int() => ins.iabs(x),
+            UnaryOp::Sqrt if ty.is_float() => ins.sqrt(x),
+            UnaryOp::Floor if ty.is_float() => ins.floor(x),
+            UnaryOp::Ceil if ty.is_float() => ins.ceil(x),
+            _ => return Err(diag::Error::bug("cpu", format!("`{}` on {ty}", op.name()))),
+        })
+    }
+
+    /// `ty` is the type of the operands.
+    fn binary(&mut self, op: BinaryOp, ty: ScalarType, x: Value, y: Value) -> diag::Result<Value> {
+        if let Some(function) = math::binary(op, ty) {
+            return self.call(function, &[x, y]);
+        }
+        if op.is_comparison() {
+            return Ok(self.comparison(op, ty, x, y));
+        }
+        let unsigned = matches!(ty, ScalarType::U8 | ScalarType::Bool);
+        let ins = self.b.ins();
+        Ok(match op {
+            BinaryOp::Add if ty.is_float() => ins.fadd(x, y),
+            BinaryOp::Sub if ty.is_float() => ins.fsub(x, y),
+            BinaryOp::Mul if ty.is_float() => ins.fmul(x, y),
+            BinaryOp::Div if ty.is_float() => ins.fdiv(x, y),
+            BinaryOp::Min if ty.is_float() => ins.fmin(x, y),
+            BinaryOp::Max if ty.is_float() => ins.fmax(x, y),
+            BinaryOp::Add if ty.is_int() => ins.iadd(x, y),
+            BinaryOp::Sub if ty.is_int() => ins.isub(x, y),
+            BinaryOp::Mul if ty.is_int() => ins.imul(x, y),
+            BinaryOp::Min if unsigned => ins.umin(x, y),
+            BinaryOp::Max if unsigned => ins.umax(x, y),
+            BinaryOp::Min => ins.smin(x, y),
+            BinaryOp::Max => ins.smax(x, y),
+            BinaryOp::And if ty == ScalarType::Bool => ins.band(x, y),
+            BinaryOp::Or if ty == ScalarType::Bool => ins.bor(x, y),
+            _ => return Err(diag::Error::bug("cpu", format!("`{}` on {ty}", op.name()))),
+        })
+    }
+
+    fn comparison(&mut self, op: BinaryOp, ty: ScalarType, x: Value, y: Value) -> Value {
+        if ty.is_float() {
+            let cc = match op {
+                BinaryOp::Eq => FloatCC::Equal,
+                BinaryOp::Ne => FloatCC::NotEqual,
+                BinaryOp::Lt => FloatCC::LessThan,
+                BinaryOp::Le => FloatCC::LessThanOrEqual,
+                BinaryOp::Gt => FloatCC::GreaterThan,
+                _ => FloatCC::GreaterThanOrEqual,
+            };
+            return self.b.ins().fcmp(cc, x, y);
+        }
+        let cc = match op {
+            BinaryOp::Eq => IntCC::Equal,
+            BinaryOp::Ne => IntCC::NotEqual,
+            BinaryOp::Lt => IntCC::SignedLessThan,
+            BinaryOp::Le => IntCC::SignedLessThanOrEqual,
+            BinaryOp::Gt => IntCC::SignedGreaterThan,
+            _ => IntCC::SignedGreaterThanOrEqual,
+        };
+        let unsigned = matches!(ty, ScalarType::U8 | ScalarType::Bool);
+        self.b.ins().icmp(if unsigned { cc.unsigned() } else { cc }, x, y)
+    }
+
+    fn call(&mut self, function: MathFunction, arguments: &[Value]) -> diag::Result<Value> {
+        let callee = match self.functions.get(function.symbol) {
+            Some(callee) => *callee,
+            None => {
+                let float = AbiParam::new(clif_type(function.ty));
+                let mut signature = self.module.make_signature();
+                signature.params.extend(vec![float; function.arity]);
+                signature.returns.push(float);
+                let id = self
+                    .module
+                    .declare_function(function.symbol, Linkage::Import, &signature)
+                    .map_err(|error| diag::Error::bug("cpu", error.to_string()))?;
+                let callee = self.module.declare_func_in_func(id, self.b.func);
+                self.functions.insert(function.symbol, callee);
+                callee
+            }
+        };
+        let call = self.b.ins().call(callee, arguments);
+        let result = self.b.inst_results(call).first().copied();
+        result.ok_or_else(|| diag::Error::bug("cpu", format!("`{}` returns nothing", function.symbol)))
+    }
+
+    /// Branches where a branch costs or risks something, and otherwise computes both.
+    fn choice(&mut self, ty: ScalarType, cond: &Expr, a: &Expr, b: &Expr) -> diag::Result<Value> {
+        if !must_be_lazy(a) && !must_be_lazy(b) {
+            let (cond, a, b) = (self.expr(cond)?, self.expr(a)?, self.expr(b)?);
+            return Ok(self.b.ins().select(cond, a, b));
+        }
+        let (then, otherwise, join) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        let result = self.b.append_block_param(join, clif_type(ty));
+        if let ExprKind::Cond(cond) = &cond.kind {
+            self.branch(cond, then, otherwise)?;
+        } else {
+            let cond = self.expr(cond)?;
+            self.b.ins().brif(cond, then, &[], otherwise, &[]);
+        }
+        for (block, branch) in [(then, a), (otherwise, b)] {
+            self.enter(block);
+            let value = self.expr(branch)?;
+            self.jump(join, &[value]);
+        }
+        self.enter(join);
+        Ok(result)
+    }
+}
+
+/// Whether an expression may fail or be slow: loads may be out of bounds where they are not meant to run.
+fn must_be_lazy(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Cond(_) | ExprKind::Scalar(_) | ExprKind::Local(_) => false,
+        ExprKind::Load { .. } => true,
+        ExprKind::Unary(op, a) => math::unary(*op, expr.ty).is_some() || must_be_lazy(a),
+        ExprKind::Binary(op, a, b) => {
+            let divides = matches!(op, BinaryOp::Div | BinaryOp::Rem) && expr.ty.is_int();
+            divides || math::binary(*op, a.ty).is_some() || must_be_lazy(a) || must_be_lazy(b)
+        }
+        ExprKind::Cast(a) => must_be_lazy(a),
+        ExprKind::Select(cond, a, b) => must_be_lazy(cond) || must_be_lazy(a) || must_be_lazy(b),
+    }
+}

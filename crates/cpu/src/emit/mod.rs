@@ -1,0 +1,372 @@
+//! Instructions for a kernel: statements and loops.
+//!
+//! In: a kernel.  Out: a Cranelift function that loads its arguments once and runs the loops in order.
+//! Not here: index arithmetic (`index`), addresses (`address`), scalar expressions (`expr`).
+//!
+//! Loops are rotated: one guard, then a body that tests at its end. Between the two stands an empty block, so that what
+//! Cranelift hoists out of the loop is not computed when the loop does not run.
+
+mod address;
+mod cast;
+mod divide;
+mod expr;
+mod constants;
+mod hoist;
+mod index;
+mod linear;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{
+    AliasRegionData, Block, FuncRef, Function, InstBuilder, MemFlagsData, Type, Value, types,
+};
+use cranelift_codegen::packed_option::ReservedValue;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use cranelift_jit::JITModule;
+use cranelift_module::Module;
+use loops::{Cond, For, Kernel, LoopKind, Stmt, VarId};
+use program::{Role, ScalarType};
+
+use self::address::{Induction, Stride};
+use self::constants::float_constants;
+use self::hoist::Hoisted;
+use self::linear::Linear;
+use crate::Options;
+use crate::call::{Derived, status};
+
+/// Loops of more iterations are not unrolled.
+const MAX_UNROLLED_TRIPS: i64 = 64;
+/// Once a kernel has this many copies of statements, unrolled loops are treated as serial.
+const MAX_UNROLLED_STMTS: usize = 4096;
+
+/// Fills `function`, whose signature is that of `crate::code::Entry`; returns what the caller has to pass after the
+/// parameters.
+pub(crate) fn emit(
+    kernel: &Kernel,
+    options: &Options,
+    module: &mut JITModule,
+    function: &mut Function,
+) -> diag::Result<Vec<Derived>> {
+    let mut context = FunctionBuilderContext::new();
+    let config = module.target_config();
+    let b = FunctionBuilder::new(function, &mut context);
+    let mut emitter = Emitter {
+        kernel,
+        check_bounds: options.check_bounds,
+        module,
+        b,
+        params: Vec::new(),
+        scalars: Vec::new(),
+        bases: Vec::new(),
+        flags: Vec::new(),
+        strides: Vec::new(),
+        derived: Vec::new(),
+        slots: Value::reserved_value(),
+        locals: Vec::new(),
+        bindings: vec![None; kernel.vars.len()],
+        loop_values: vec![None; kernel.vars.len()],
+        depth: 0,
+        inductions: Vec::new(),
+        hoisted: Vec::new(),
+        unrolled_stmts: 0,
+        failures: BTreeMap::new(),
+        functions: BTreeMap::new(),
+    };
+    emitter.entry()?;
+    emitter.stmts(&kernel.body)?;
+    emitter.finish();
+    emitter.b.finalize(config);
+    Ok(emitter.derived.into_iter().map(|(derived, _)| derived).collect())
+}
+
+/// The state of code generation for one kernel.
+struct Emitter<'a> {
+    kernel: &'a Kernel,
+    check_bounds: bool,
+    module: &'a mut JITModule,
+    b: FunctionBuilder<'a>,
+    params: Vec<Value>,
+    scalars: Vec<Value>,
+    /// Per array: address of the first element, properties of accesses, stride of each dimension.
+    bases: Vec<Value>,
+    flags: Vec<MemFlagsData>,
+    strides: Vec<Vec<Stride>>,
+    /// Arguments that the caller computes, after the parameters in the same table.
+    derived: Vec<(Derived, Value)>,
+    slots: Value,
+    locals: Vec<Variable>,
+    /// What the variables of unrolled loops stand for at present.
+    bindings: Vec<Option<Linear>>,
+    /// The variables of loops around this place, with their nesting depth, from 1.
+    loop_values: Vec<Option<(Value, usize)>>,
+    depth: usize,
+    inductions: Vec<Induction>,
+    hoisted: Vec<Hoisted>,
+    unrolled_stmts: usize,
+    /// A block per status that ends the call.
+    failures: BTreeMap<i32, Block>,
+    functions: BTreeMap<&'static str, FuncRef>,
+}
+
+impl Emitter<'_> {
+    /// Loads all arguments into values.
+    fn entry(&mut self) -> diag::Result<()> {
+        let block = self.b.create_block();
+        self.b.append_block_params_for_function_params(block);
+        self.enter(block);
+        let &[params, scalars, arrays] = self.b.block_params(block) else {
+            return Err(diag::Error::bug("cpu", "the entry block does not have three parameters"));
+        };
+        self.slots = params;
+        let kernel = self.kernel;
+        let trusted = MemFlagsData::trusted().with_readonly();
+        for position in 0..kernel.params.len() {
+            let value = self.b.ins().load(types::I64, trusted, params, slot(position)?);
+            self.params.push(value);
+        }
+        for (position, scalar) in kernel.scalars.iter().enumerate() {
+            let value = self.b.ins().load(clif_type(scalar.ty), trusted, scalars, slot(position)?);
+            self.scalars.push(value);
+        }
+        let pointer = self.module.target_config().pointer_type();
+        for (position, array) in kernel.arrays.iter().enumerate() {
+            let base = self.b.ins().load(pointer, trusted, arrays, slot(position)?);
+            self.bases.push(base);
+            // Arrays do not overlap, unless they are read only.
+            let region = AliasRegionData {
+                user_id: u32::try_from(position).unwrap_or(u32::MAX),
+                description: Cow::Owned(array.name.clone()),
+            };
+            let region = self.b.func.dfg.alias_regions.insert(region);
+            let flags = MemFlagsData::trusted().with_alias_region(Some(region));
+            self.flags.push(if array.role == Role::In { flags.with_readonly() } else { flags });
+            let strides = self.strides(array)?;
+            self.strides.push(strides);
+        }
+        for constant in float_constants(&kernel.body) {
+            self.derived(clif_type(constant.ty()), Derived::Constant(constant))?;
+        }
+        for local in &kernel.locals {
+            let variable = self.b.declare_var(clif_type(local.ty));
+            let zero = self.zero(local.ty);
+            self.b.def_var(variable, zero);
+            self.locals.push(variable);
+        }
+        Ok(())
+    }
+
+    /// An argument that the caller computes. Only while the entry block is being filled.
+    fn derived(&mut self, ty: Type, derived: Derived) -> diag::Result<Value> {
+        if let Some((_, value)) = self.derived.iter().find(|(known, _)| *known == derived) {
+            return Ok(*value);
+        }
+        let offset = slot(self.kernel.params.len() + self.derived.len())?;
+        let value = self.b.ins().load(ty, MemFlagsData::trusted().with_readonly(), self.slots, offset);
+        self.derived.push((derived, value));
+        Ok(value)
+    }
+
+    fn finish(&mut self) {
+        let done = self.b.ins().iconst(types::I32, i64::from(status::DONE));
+        self.b.ins().return_(&[done]);
+        for (status, block) in std::mem::take(&mut self.failures) {
+            self.enter(block);
+            let status = self.b.ins().iconst(types::I32, i64::from(status));
+            self.b.ins().return_(&[status]);
+        }
+    }
+
+    /// Continues in a block that gets no more predecessors.
+    fn enter(&mut self, block: Block) {
+        self.b.seal_block(block);
+        self.b.switch_to_block(block);
+    }
+
+    /// Ends the call with `status` unless `holds`.
+    fn require(&mut self, holds: Value, status: i32) {
+        let failure = match self.failures.get(&status) {
+            Some(failure) => *failure,
+            None => {
+                let failure = self.b.create_block();
+                self.b.set_cold_block(failure);
+                self.failures.insert(status, failure);
+                failure
+            }
+        };
+        let next = self.b.create_block();
+        self.b.ins().brif(holds, next, &[], failure, &[]);
+        self.enter(next);
+    }
+
+    fn stmts(&mut self, stmts: &[Stmt]) -> diag::Result<()> {
+        stmts.iter().try_for_each(|stmt| self.stmt(stmt))
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> diag::Result<()> {
+        match stmt {
+            Stmt::For(r#for) => self.r#for(r#for),
+            Stmt::If { cond, then, otherwise } => self.r#if(cond, then, otherwise),
+            Stmt::Store { array, index, value } => {
+                let value = self.expr(value)?;
+                let (pointer, displacement) = self.address(*array, index)?;
+                let flags = self.flags[array.index()];
+                self.b.ins().store(flags, value, pointer, displacement);
+                Ok(())
+            }
+            Stmt::Set { local, value } => {
+                let value = self.expr(value)?;
+                let variable = self.locals[local.index()];
+                self.b.def_var(variable, value);
+                Ok(())
+            }
+        }
+    }
+
+    fn r#if(&mut self, cond: &Cond, then: &[Stmt], otherwise: &[Stmt]) -> diag::Result<()> {
+        if let Some(known) = self.known(cond) {
+            return self.stmts(if known { then } else { otherwise });
+        }
+        let join = self.b.create_block();
+        let then_block = self.b.create_block();
+        let else_block = if otherwise.is_empty() { join } else { self.b.create_block() };
+        self.branch(cond, then_block, else_block)?;
+        self.enter(then_block);
+        self.stmts(then)?;
+        self.b.ins().jump(join, &[]);
+        if else_block != join {
+            self.enter(else_block);
+            self.stmts(otherwise)?;
+            self.b.ins().jump(join, &[]);
+        }
+        self.enter(join);
+        Ok(())
+    }
+
+    fn r#for(&mut self, r#for: &For) -> diag::Result<()> {
+        let lo = self.linearize(&r#for.lo);
+        if let Some(trips) = self.unrolled_trips(r#for) {
+            for trip in 0..trips {
+                let offset = Linear::constant(trip.wrapping_mul(r#for.step));
+                self.bind(r#for.var, Some(lo.clone().plus(&offset, 1)));
+                self.unrolled_stmts += r#for.body.len();
+                self.stmts(&r#for.body)?;
+            }
+            self.bind(r#for.var, None);
+            return Ok(());
+        }
+        let hi = self.linearize(&r#for.hi);
+        let runs = lo.order(&hi).map(|order| order.is_lt());
+        if runs == Some(false) {
+            return Ok(());
+        }
+        let (lo, hi) = (self.linear(&lo)?, self.linear(&hi)?);
+        let exit = self.b.create_block();
+        let before = self.b.create_block();
+        if runs == Some(true) {
+            self.b.ins().jump(before, &[]);
+        } else {
+            let runs = self.b.ins().icmp(IntCC::SignedLessThan, lo, hi);
+            self.b.ins().brif(runs, before, &[], exit, &[]);
+        }
+        self.enter(before);
+        self.rotated(r#for, lo, hi, exit)?;
+        self.enter(exit);
+        Ok(())
+    }
+
+    /// The loop proper, which runs at least once, from its preheader to a branch to `exit`.
+    fn rotated(&mut self, r#for: &For, lo: Value, hi: Value, exit: Block) -> diag::Result<()> {
+        let outer_hoisted = self.hoisted.len();
+        self.hoist(r#for)?;
+        let strides = self.choose_inductions(r#for);
+        let limit = self.limit(hi, r#for.step);
+        let mut start = vec![lo];
+        let mut steps = Vec::new();
+        for stride in &strides {
+            start.push(self.times(lo, stride));
+            let stride = self.stride(stride);
+            steps.push(self.scale(stride, r#for.step));
+        }
+        let body = self.b.create_block();
+        let state: Vec<Value> = start.iter().map(|_| self.b.append_block_param(body, types::I64)).collect();
+        self.jump(body, &start);
+        self.b.switch_to_block(body);
+
+        let outer_inductions = self.inductions.len();
+        let stepped = strides.into_iter().zip(&state[1..]);
+        self.inductions.extend(stepped.map(|(stride, value)| Induction { var: r#for.var, stride, value: *value }));
+        self.depth += 1;
+        self.loop_values[r#for.var.index()] = Some((state[0], self.depth));
+        self.stmts(&r#for.body)?;
+        self.loop_values[r#for.var.index()] = None;
+        self.depth -= 1;
+        self.inductions.truncate(outer_inductions);
+        self.hoisted.truncate(outer_hoisted);
+
+        let mut next = vec![self.b.ins().iadd_imm_s(state[0], r#for.step)];
+        for (value, step) in state[1..].iter().zip(steps) {
+            next.push(self.b.ins().iadd(*value, step));
+        }
+        let tested = if r#for.step == 1 { next[0] } else { state[0] };
+        let again = self.b.ins().icmp(IntCC::SignedLessThan, tested, limit);
+        let next: Vec<_> = next.into_iter().map(Into::into).collect();
+        self.b.ins().brif(again, body, &next, exit, &[]);
+        self.b.seal_block(body);
+        Ok(())
+    }
+
+    /// What decides about another iteration: `variable + 1 < limit`, or `variable < limit` for larger steps, where
+    /// the addition could overflow.
+    fn limit(&mut self, hi: Value, step: i64) -> Value {
+        if step == 1 {
+            return hi;
+        }
+        let limit = self.b.ins().iadd_imm_s(hi, step.wrapping_neg());
+        let smallest = self.iconst(i64::MIN);
+        let fits = self.iconst(i64::MIN.wrapping_add(step));
+        let underflows = self.b.ins().icmp(IntCC::SignedLessThan, hi, fits);
+        self.b.ins().select(underflows, smallest, limit)
+    }
+
+    /// The number of iterations of a loop that is to be written out: one marked so, or one that runs at most once.
+    fn unrolled_trips(&self, r#for: &For) -> Option<i64> {
+        let (lo, hi) = (self.linearize(&r#for.lo), self.linearize(&r#for.hi));
+        let trips = match lo.order(&hi)?.is_lt() {
+            true => (hi.constant.checked_sub(lo.constant)? - 1) / r#for.step + 1,
+            false => 0,
+        };
+        let room = self.unrolled_stmts < MAX_UNROLLED_STMTS;
+        let wanted = r#for.kind == LoopKind::Unrolled && trips <= MAX_UNROLLED_TRIPS && room;
+        (wanted || trips <= 1).then_some(trips)
+    }
+
+    fn bind(&mut self, var: VarId, meaning: Option<Linear>) {
+        if let Some(binding) = self.bindings.get_mut(var.index()) {
+            *binding = meaning;
+        }
+    }
+
+    fn jump(&mut self, block: Block, arguments: &[Value]) {
+        let arguments: Vec<_> = arguments.iter().map(|value| (*value).into()).collect();
+        self.b.ins().jump(block, &arguments);
+    }
+}
+
+/// The offset of an 8-byte argument slot.
+fn slot(position: usize) -> diag::Result<i32> {
+    let offset = position.checked_mul(8).and_then(|offset| i32::try_from(offset).ok());
+    offset.ok_or_else(|| diag::Error::bug("cpu", "too many arguments"))
+}
+
+fn clif_type(ty: ScalarType) -> Type {
+    match ty {
+        ScalarType::F32 => types::F32,
+        ScalarType::F64 => types::F64,
+        ScalarType::I8 | ScalarType::U8 | ScalarType::Bool => types::I8,
+        ScalarType::I16 => types::I16,
+        ScalarType::I32 => types::I32,
+        ScalarType::I64 => types::I64,
+    }
+}

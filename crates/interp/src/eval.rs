@@ -1,0 +1,157 @@
+//! Scalar operators on values: the one place that says what `program::scalar` means.
+//!
+//! Operands of a type that an operator does not accept do not occur in checked programs; such an operation gives
+//! its first operand back (`false` for a comparison).
+
+use program::{BinaryOp, ScalarType, UnaryOp, Value};
+
+/// An integer was divided by zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DivisionByZero;
+
+macro_rules! float_unary {
+    ($op:expr, $x:expr) => {
+        match $op {
+            UnaryOp::Neg => -$x,
+            UnaryOp::Abs => $x.abs(),
+            UnaryOp::Sqrt => $x.sqrt(),
+            UnaryOp::Exp => $x.exp(),
+            UnaryOp::Log => $x.ln(),
+            UnaryOp::Tanh => $x.tanh(),
+            UnaryOp::Sin => $x.sin(),
+            UnaryOp::Cos => $x.cos(),
+            UnaryOp::Floor => $x.floor(),
+            UnaryOp::Ceil => $x.ceil(),
+            UnaryOp::Not => $x,
+        }
+    };
+}
+
+macro_rules! int_unary {
+    ($op:expr, $x:expr, $abs:expr) => {
+        match $op {
+            UnaryOp::Neg => $x.wrapping_neg(),
+            UnaryOp::Abs => $abs,
+            _ => $x,
+        }
+    };
+}
+
+pub fn unary(op: UnaryOp, operand: Value) -> Value {
+    match operand {
+        Value::F32(x) => Value::F32(float_unary!(op, x)),
+        Value::F64(x) => Value::F64(float_unary!(op, x)),
+        Value::I8(x) => Value::I8(int_unary!(op, x, x.wrapping_abs())),
+        Value::I16(x) => Value::I16(int_unary!(op, x, x.wrapping_abs())),
+        Value::I32(x) => Value::I32(int_unary!(op, x, x.wrapping_abs())),
+        Value::I64(x) => Value::I64(int_unary!(op, x, x.wrapping_abs())),
+        Value::U8(x) => Value::U8(int_unary!(op, x, x)),
+        Value::Bool(x) => Value::Bool(if op == UnaryOp::Not { !x } else { x }),
+    }
+}
+
+/// The comparisons, which are the same for all types.
+macro_rules! comparison {
+    ($op:expr, $a:expr, $b:expr, $otherwise:expr) => {
+        match $op {
+            BinaryOp::Eq => Value::Bool($a == $b),
+            BinaryOp::Ne => Value::Bool($a != $b),
+            BinaryOp::Lt => Value::Bool($a < $b),
+            BinaryOp::Le => Value::Bool($a <= $b),
+            BinaryOp::Gt => Value::Bool($a > $b),
+            BinaryOp::Ge => Value::Bool($a >= $b),
+            _ => $otherwise,
+        }
+    };
+}
+
+/// NaN if either is NaN; of two zeros the one with the sign that counts as less (or more).
+macro_rules! extremum {
+    ($a:expr, $b:expr, $before:tt, $first_of_equals:expr) => {
+        if $a.is_nan() || $b.is_nan() {
+            $a + $b
+        } else if $a $before $b || $a == $b && $first_of_equals {
+            $a
+        } else {
+            $b
+        }
+    };
+}
+
+macro_rules! float_binary {
+    ($op:expr, $a:expr, $b:expr, $variant:path) => {
+        match $op {
+            BinaryOp::Add => $variant($a + $b),
+            BinaryOp::Sub => $variant($a - $b),
+            BinaryOp::Mul => $variant($a * $b),
+            BinaryOp::Div => $variant($a / $b),
+            BinaryOp::Min => $variant(extremum!($a, $b, <, $a.is_sign_negative())),
+            BinaryOp::Max => $variant(extremum!($a, $b, >, $a.is_sign_positive())),
+            BinaryOp::Pow => $variant($a.powf($b)),
+            op => comparison!(op, $a, $b, $variant($a)),
+        }
+    };
+}
+
+macro_rules! int_binary {
+    ($op:expr, $a:expr, $b:expr, $variant:path) => {
+        match $op {
+            BinaryOp::Add => $variant($a.wrapping_add($b)),
+            BinaryOp::Sub => $variant($a.wrapping_sub($b)),
+            BinaryOp::Mul => $variant($a.wrapping_mul($b)),
+            BinaryOp::Div | BinaryOp::Rem if $b == 0 => return Err(DivisionByZero),
+            BinaryOp::Div => $variant($a.wrapping_div_euclid($b)),
+            BinaryOp::Rem => $variant($a.wrapping_rem_euclid($b)),
+            BinaryOp::Min => $variant($a.min($b)),
+            BinaryOp::Max => $variant($a.max($b)),
+            op => comparison!(op, $a, $b, $variant($a)),
+        }
+    };
+}
+
+#[inline]
+pub fn binary(op: BinaryOp, left: Value, right: Value) -> Result<Value, DivisionByZero> {
+    Ok(match (left, right) {
+        (Value::F64(a), Value::F64(b)) => float_binary!(op, a, b, Value::F64),
+        (Value::F32(a), Value::F32(b)) => float_binary!(op, a, b, Value::F32),
+        (Value::I8(a), Value::I8(b)) => int_binary!(op, a, b, Value::I8),
+        (Value::I16(a), Value::I16(b)) => int_binary!(op, a, b, Value::I16),
+        (Value::I32(a), Value::I32(b)) => int_binary!(op, a, b, Value::I32),
+        (Value::I64(a), Value::I64(b)) => int_binary!(op, a, b, Value::I64),
+        (Value::U8(a), Value::U8(b)) => int_binary!(op, a, b, Value::U8),
+        (Value::Bool(a), Value::Bool(b)) => match op {
+            BinaryOp::And | BinaryOp::Min => Value::Bool(a & b),
+            BinaryOp::Or | BinaryOp::Max => Value::Bool(a | b),
+            op => comparison!(op, a, b, Value::Bool(a)),
+        },
+        _ => comparison!(op, false, true, left),
+    })
+}
+
+/// Conversion: floats to integers saturate (NaN to 0), integers wrap, to `bool` is `!= 0`.
+pub fn cast(value: Value, ty: ScalarType) -> Value {
+    macro_rules! convert {
+        ($x:expr, $zero:expr) => {
+            match ty {
+                ScalarType::F32 => Value::F32($x as f32),
+                ScalarType::F64 => Value::F64($x as f64),
+                ScalarType::I8 => Value::I8($x as i8),
+                ScalarType::I16 => Value::I16($x as i16),
+                ScalarType::I32 => Value::I32($x as i32),
+                ScalarType::I64 => Value::I64($x as i64),
+                ScalarType::U8 => Value::U8($x as u8),
+                ScalarType::Bool => Value::Bool($x != $zero),
+            }
+        };
+    }
+    match value {
+        Value::F32(x) => convert!(x, 0.0),
+        Value::F64(x) => convert!(x, 0.0),
+        Value::I8(x) => convert!(x, 0),
+        Value::I16(x) => convert!(x, 0),
+        Value::I32(x) => convert!(x, 0),
+        Value::I64(x) => convert!(x, 0),
+        Value::U8(x) => convert!(x, 0),
+        Value::Bool(x) => Value::from_i64(ty, x.into()),
+    }
+}

@@ -1,0 +1,283 @@
+//! The form that is executed: names are slots, parameters and scalar arguments are constants, affine expressions
+//! are flat sums.
+//!
+//! In: what `resolve_program` and `resolve_loops` made, with the arrays.  Out: the arrays, changed.
+//! Slots are in range by construction; everything that depends on data is checked.
+
+use diag::Span;
+use loops::CompareOp;
+use program::{BinaryOp, ScalarType, UnaryOp, Value};
+
+use crate::env::Memory;
+use crate::{Error, eval};
+
+/// Errors are boxed because they are rare, and values are returned often.
+pub(crate) type Run<T> = Result<T, Box<Error>>;
+
+#[derive(Debug)]
+pub(crate) enum Index {
+    Const(i64),
+    Slot(usize),
+    /// `constant + Σ coefficient · slot`
+    Linear(i64, Vec<(usize, i64)>),
+    Add(Box<Index>, Box<Index>),
+    Sub(Box<Index>, Box<Index>),
+    Mul(Box<Index>, i64),
+    FloorDiv(Box<Index>, i64),
+    Mod(Box<Index>, i64),
+    Min(Box<Index>, Box<Index>),
+    Max(Box<Index>, Box<Index>),
+    Select(Box<Cond>, Box<Index>, Box<Index>),
+}
+
+#[derive(Debug)]
+pub(crate) enum Cond {
+    Compare(CompareOp, Index, Index),
+    Not(Box<Cond>),
+    And(Vec<Cond>),
+    Or(Vec<Cond>),
+}
+
+#[derive(Debug)]
+pub(crate) enum Expr {
+    Const(Value),
+    Index(Index, Option<Span>),
+    Cond(Cond, Option<Span>),
+    Local(usize),
+    Load(Access),
+    Unary(UnaryOp, Box<Expr>),
+    Binary(BinaryOp, Box<Expr>, Box<Expr>, Option<Span>),
+    Cast(ScalarType, Box<Expr>),
+    Select(Box<Expr>, Box<Expr>, Box<Expr>),
+    Reduce(Box<Reduce>),
+}
+
+/// Folds the body over all points of the loops at which the guard holds, in ascending lexicographic order.
+#[derive(Debug)]
+pub(crate) struct Reduce {
+    pub(crate) op: BinaryOp,
+    pub(crate) start: Value,
+    pub(crate) loops: Vec<Loop>,
+    pub(crate) guard: Cond,
+    pub(crate) body: Expr,
+    pub(crate) span: Option<Span>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Access {
+    pub(crate) array: usize,
+    pub(crate) index: Vec<Index>,
+    pub(crate) span: Option<Span>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Stmt {
+    For(Loop, Vec<Stmt>),
+    If(Cond, Vec<Stmt>, Vec<Stmt>, Option<Span>),
+    Store(Access, Expr),
+    Set(usize, Expr),
+}
+
+/// The values `lo..hi`: up from `lo` if the step is positive, down from `hi - 1` if it is negative; reversed if
+/// `rev`.
+#[derive(Debug)]
+pub(crate) struct Loop {
+    pub(crate) slot: usize,
+    pub(crate) lo: Index,
+    pub(crate) hi: Index,
+    pub(crate) step: i64,
+    pub(crate) rev: bool,
+    pub(crate) span: Option<Span>,
+}
+
+/// Executes the statements.
+pub(crate) fn execute(stmts: &[Stmt], slots: usize, locals: Vec<Value>, arrays: &mut [Memory]) -> Run<()> {
+    Machine { slots: vec![0; slots], locals, arrays }.block(stmts)
+}
+
+/// The value of an expression without variables; `None` on overflow.
+pub(crate) fn constant(index: &Index) -> Option<i64> {
+    Machine { slots: Vec::new(), locals: Vec::new(), arrays: &mut [] }.index(index)
+}
+
+/// Whether a condition without variables holds; `None` on overflow.
+pub(crate) fn holds(cond: &Cond) -> Option<bool> {
+    Machine { slots: Vec::new(), locals: Vec::new(), arrays: &mut [] }.cond(cond)
+}
+
+struct Machine<'a> {
+    slots: Vec<i64>,
+    locals: Vec<Value>,
+    arrays: &'a mut [Memory],
+}
+
+fn overflow(span: Option<Span>) -> Box<Error> {
+    Box::new(Error::IndexOverflow { span })
+}
+
+impl Machine<'_> {
+    fn block(&mut self, stmts: &[Stmt]) -> Run<()> {
+        stmts.iter().try_for_each(|stmt| self.stmt(stmt))
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Run<()> {
+        match stmt {
+            Stmt::For(a_loop, body) => self.each(a_loop, |machine| machine.block(body)),
+            Stmt::If(cond, then, otherwise, span) => {
+                let branch = if self.cond(cond).ok_or_else(|| overflow(*span))? { then } else { otherwise };
+                self.block(branch)
+            }
+            Stmt::Store(access, value) => {
+                let value = self.expr(value)?;
+                let position = self.position(access)?;
+                let memory = &mut self.arrays[access.array];
+                if memory.data.set(position, value) {
+                    return Ok(());
+                }
+                let what = format!("a value of type {} is stored to `{}`", value.ty(), memory.declared.name);
+                Err(Box::new(Error::Malformed { what }))
+            }
+            Stmt::Set(local, value) => {
+                self.locals[*local] = self.expr(value)?;
+                Ok(())
+            }
+        }
+    }
+
+    /// Calls `body` for every value of the loop.
+    fn each(&mut self, a_loop: &Loop, mut body: impl FnMut(&mut Self) -> Run<()>) -> Run<()> {
+        let failed = || overflow(a_loop.span);
+        let lo = self.index(&a_loop.lo).ok_or_else(failed)?;
+        let hi = self.index(&a_loop.hi).ok_or_else(failed)?;
+        if lo >= hi {
+            return Ok(());
+        }
+        let step = a_loop.step;
+        if step == 0 {
+            return Err(Box::new(Error::Malformed { what: "a loop has step 0".to_owned() }));
+        }
+        // All values lie between `lo` and `hi`, so only the length can overflow.
+        let last = hi.checked_sub(1).and_then(|last| last.checked_sub(lo)).ok_or_else(failed)?;
+        let steps = last.unsigned_abs() / step.unsigned_abs();
+        let start = if step > 0 { lo } else { hi - 1 };
+        for number in 0..=steps {
+            let number = if a_loop.rev { steps - number } else { number };
+            self.slots[a_loop.slot] = start.wrapping_add(step.wrapping_mul(number as i64));
+            body(self)?;
+        }
+        Ok(())
+    }
+
+    fn reduce(&mut self, reduce: &Reduce, loops: &[Loop], sum: &mut Value) -> Run<()> {
+        if let Some((first, inner)) = loops.split_first() {
+            return self.each(first, |machine| machine.reduce(reduce, inner, sum));
+        }
+        if self.cond(&reduce.guard).ok_or_else(|| overflow(reduce.span))? {
+            let value = self.expr(&reduce.body)?;
+            *sum = eval::binary(reduce.op, *sum, value)
+                .map_err(|_| Box::new(Error::DivisionByZero { span: reduce.span }))?;
+        }
+        Ok(())
+    }
+
+    fn expr(&mut self, expr: &Expr) -> Run<Value> {
+        Ok(match expr {
+            Expr::Const(value) => *value,
+            Expr::Local(local) => self.locals[*local],
+            Expr::Load(access) => {
+                let position = self.position(access)?;
+                match self.arrays[access.array].data.get(position) {
+                    Some(value) => value,
+                    None => return Err(Box::new(self.out_of_bounds(access))),
+                }
+            }
+            Expr::Binary(op, left, right, span) => {
+                let (left, right) = (self.expr(left)?, self.expr(right)?);
+                eval::binary(*op, left, right).map_err(|_| Box::new(Error::DivisionByZero { span: *span }))?
+            }
+            Expr::Unary(op, operand) => eval::unary(*op, self.expr(operand)?),
+            Expr::Cast(ty, operand) => eval::cast(self.expr(operand)?, *ty),
+            Expr::Select(cond, then, otherwise) => {
+                let chosen = matches!(self.expr(cond)?, Value::Bool(true));
+                self.expr(if chosen { then } else { otherwise })?
+            }
+            Expr::Reduce(reduce) => {
+                let mut sum = reduce.start;
+                self.reduce(reduce, &reduce.loops, &mut sum)?;
+                sum
+            }
+            Expr::Index(index, span) => Value::I64(self.index(index).ok_or_else(|| overflow(*span))?),
+            Expr::Cond(cond, span) => Value::Bool(self.cond(cond).ok_or_else(|| overflow(*span))?),
+        })
+    }
+
+    /// The offset of a cell in its array.
+    fn position(&self, access: &Access) -> Run<usize> {
+        let shape = &self.arrays[access.array].declared.shape;
+        let mut position = 0;
+        for (index, extent) in access.index.iter().zip(shape) {
+            let index = self.index(index).ok_or_else(|| overflow(access.span))?;
+            if index < 0 || index >= *extent {
+                return Err(Box::new(self.out_of_bounds(access)));
+            }
+            // Below the number of elements, which fits.
+            position = position * extent + index;
+        }
+        Ok(position as usize)
+    }
+
+    fn out_of_bounds(&self, access: &Access) -> Error {
+        let declared = &self.arrays[access.array].declared;
+        let index = access.index.iter().map(|index| self.index(index).unwrap_or(i64::MAX));
+        Error::OutOfBounds {
+            array: declared.name.clone(),
+            index: index.collect(),
+            shape: declared.shape.clone(),
+            span: access.span,
+        }
+    }
+
+    /// The value; `None` on overflow.
+    fn index(&self, index: &Index) -> Option<i64> {
+        match index {
+            Index::Const(value) => Some(*value),
+            Index::Slot(slot) => self.slots.get(*slot).copied(),
+            Index::Linear(constant, terms) => terms.iter().try_fold(*constant, |sum, (slot, coefficient)| {
+                sum.checked_add(self.slots.get(*slot)?.checked_mul(*coefficient)?)
+            }),
+            Index::Add(a, b) => self.index(a)?.checked_add(self.index(b)?),
+            Index::Sub(a, b) => self.index(a)?.checked_sub(self.index(b)?),
+            Index::Mul(a, factor) => self.index(a)?.checked_mul(*factor),
+            // Divisors are positive, for which Euclidean division rounds down.
+            Index::FloorDiv(a, divisor) => self.index(a)?.checked_div_euclid(*divisor),
+            Index::Mod(a, divisor) => self.index(a)?.checked_rem_euclid(*divisor),
+            Index::Min(a, b) => Some(self.index(a)?.min(self.index(b)?)),
+            Index::Max(a, b) => Some(self.index(a)?.max(self.index(b)?)),
+            Index::Select(cond, a, b) => self.index(if self.cond(cond)? { a } else { b }),
+        }
+    }
+
+    /// Whether it holds; `None` on overflow.
+    fn cond(&self, cond: &Cond) -> Option<bool> {
+        match cond {
+            Cond::Compare(op, a, b) => Some(op.holds(self.index(a)?, self.index(b)?)),
+            Cond::Not(cond) => self.cond(cond).map(|holds| !holds),
+            Cond::And(conds) => {
+                for cond in conds {
+                    if !self.cond(cond)? {
+                        return Some(false);
+                    }
+                }
+                Some(true)
+            }
+            Cond::Or(conds) => {
+                for cond in conds {
+                    if self.cond(cond)? {
+                        return Some(true);
+                    }
+                }
+                Some(false)
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Running an array program in source order.
+//!
+//! A forall becomes a loop nest in ascending lexicographic order, which is right because its instances may run in
+//! any order. Reductions stay expressions. Ids are checked here, so that a malformed function is an error.
+
+use diag::Span;
+use loops::CompareOp;
+use program::{Affine, ArrayId, Assign, Atom, Bound, ExprKind, Function, Node, ReduceOp, Value};
+
+use crate::Error;
+use crate::env::{Declared, Env};
+use crate::machine::{Access, Cond, Expr, Index, Loop, Reduce, Stmt, execute, holds};
+
+/// Runs a function on the arguments.
+pub fn run_program(function: &Function, env: &mut Env) -> Result<(), Error> {
+    env.check_params(&function.params.iter().map(|param| param.name.as_str()).collect::<Vec<_>>())?;
+    let scalars = function.scalars.iter().map(|scalar| (scalar.name.as_str(), scalar.ty));
+    env.check_scalars(&scalars.collect::<Vec<_>>())?;
+    let resolver = Resolver { function, params: &env.params, scalars: &env.scalars };
+    resolver.check_context()?;
+    let declared = resolver.arrays()?;
+    let body = resolver.nodes(&function.body)?;
+    let mut arrays = env.take_arrays(declared)?;
+    let result = execute(&body, function.iters.len(), Vec::new(), &mut arrays);
+    env.return_arrays(arrays);
+    result.map_err(|error| *error)
+}
+
+struct Resolver<'a> {
+    function: &'a Function,
+    params: &'a [i64],
+    scalars: &'a [Value],
+}
+
+fn malformed(what: impl Into<String>) -> Error {
+    Error::Malformed { what: what.into() }
+}
+
+impl Resolver<'_> {
+    fn check_context(&self) -> Result<(), Error> {
+        for requirement in &self.function.context {
+            let span = Some(requirement.span);
+            let cond = self.cond(&requirement.cond, span)?;
+            if !holds(&cond).ok_or(Error::IndexOverflow { span })? {
+                return Err(Error::Requirement { span: requirement.span });
+            }
+        }
+        Ok(())
+    }
+
+    fn arrays(&self) -> Result<Vec<Declared>, Error> {
+        let declare = |array: &program::Array| {
+            let span = Some(array.span);
+            let extent = |extent: &Affine| match self.affine(extent, span)? {
+                Index::Const(extent) => Ok(extent),
+                _ => Err(malformed(format!("the shape of `{}` is not over parameters", array.name))),
+            };
+            let shape = array.shape.iter().map(extent).collect::<Result<_, Error>>()?;
+            Ok(Declared { name: array.name.clone(), ty: array.ty, shape, role: array.role })
+        };
+        self.function.arrays.iter().map(declare).collect()
+    }
+
+    fn nodes(&self, nodes: &[Node]) -> Result<Vec<Stmt>, Error> {
+        nodes.iter().map(|node| self.node(node)).collect()
+    }
+
+    fn node(&self, node: &Node) -> Result<Stmt, Error> {
+        match node {
+            Node::For(f) => {
+                let mut a_loop = self.bound(&f.bound, Some(f.span))?;
+                (a_loop.step, a_loop.rev) = (f.step, f.rev);
+                Ok(Stmt::For(a_loop, self.nodes(&f.body)?))
+            }
+            Node::Assign(assign) => self.assign(assign),
+        }
+    }
+
+    fn assign(&self, assign: &Assign) -> Result<Stmt, Error> {
+        let span = Some(assign.span);
+        let target = self.access(assign.target, &assign.index, Some(assign.target_span))?;
+        let mut stmt = Stmt::Store(target, self.expr(&assign.value)?);
+        if !assign.guard.is_true() {
+            stmt = Stmt::If(self.cond(&assign.guard, span)?, vec![stmt], Vec::new(), span);
+        }
+        for bound in assign.foralls.iter().rev() {
+            stmt = Stmt::For(self.bound(bound, span)?, vec![stmt]);
+        }
+        Ok(stmt)
+    }
+
+    fn bound(&self, bound: &Bound, span: Option<Span>) -> Result<Loop, Error> {
+        let slot = self.slot(bound.iter)?;
+        let (lo, hi) = (self.affine(&bound.lo, span)?, self.affine(&bound.hi, span)?);
+        Ok(Loop { slot, lo, hi, step: 1, rev: false, span })
+    }
+
+    fn slot(&self, iter: program::IterId) -> Result<usize, Error> {
+        if iter.index() < self.function.iters.len() {
+            return Ok(iter.index());
+        }
+        Err(malformed(format!("there is no iterator {}", iter.0)))
+    }
+
+    fn access(&self, array: ArrayId, index: &[Affine], span: Option<Span>) -> Result<Access, Error> {
+        let declared = self.function.arrays.get(array.index());
+        let declared = declared.ok_or_else(|| malformed(format!("there is no array {}", array.0)))?;
+        if index.len() != declared.shape.len() {
+            return Err(malformed(format!("`{}` is accessed with {} subscripts", declared.name, index.len())));
+        }
+        let index = index.iter().map(|index| self.affine(index, span)).collect::<Result<_, Error>>()?;
+        Ok(Access { array: array.index(), index, span })
+    }
+
+    fn expr(&self, expr: &program::Expr) -> Result<Expr, Error> {
+        let span = Some(expr.span);
+        let boxed = |expr: &program::Expr| self.expr(expr).map(Box::new);
+        Ok(match &expr.kind {
+            ExprKind::Const(value) => Expr::Const(*value),
+            ExprKind::Index(affine) => Expr::Index(self.affine(affine, span)?, span),
+            ExprKind::Scalar(scalar) => {
+                let value = self.scalars.get(scalar.index());
+                Expr::Const(*value.ok_or_else(|| malformed(format!("there is no scalar {}", scalar.0)))?)
+            }
+            ExprKind::Load { array, index } => Expr::Load(self.access(*array, index, span)?),
+            ExprKind::Unary(op, a) => Expr::Unary(*op, boxed(a)?),
+            ExprKind::Binary(op, a, b) => Expr::Binary(*op, boxed(a)?, boxed(b)?, span),
+            ExprKind::Cast(a) => Expr::Cast(expr.ty, boxed(a)?),
+            ExprKind::Select { cond, then, otherwise, .. } => {
+                Expr::Select(boxed(cond)?, boxed(then)?, boxed(otherwise)?)
+            }
+            ExprKind::Reduce { op, bounds, guard, body } => {
+                let loops = bounds.iter().map(|bound| self.bound(bound, span)).collect::<Result<_, Error>>()?;
+                let start = ReduceOp::neutral(*op, expr.ty);
+                let (guard, body) = (self.cond(guard, span)?, self.expr(body)?);
+                Expr::Reduce(Box::new(Reduce { op: op.combine(), start, loops, guard, body, span }))
+            }
+        })
+    }
+
+    /// A flat sum if possible: parameters, and divisions of them, go into the constant.
+    fn affine(&self, affine: &Affine, span: Option<Span>) -> Result<Index, Error> {
+        let overflow = || Error::IndexOverflow { span };
+        let mut constant = affine.constant;
+        let mut terms = Vec::new();
+        let mut divisions = Vec::new();
+        for (atom, coefficient) in &affine.terms {
+            let index = match atom {
+                Atom::Param(param) => {
+                    let value = self.params.get(param.index());
+                    Index::Const(*value.ok_or_else(|| malformed(format!("there is no parameter {}", param.0)))?)
+                }
+                Atom::Iter(iter) => Index::Slot(self.slot(*iter)?),
+                Atom::Div(numerator, divisor) => match self.affine(numerator, span)? {
+                    Index::Const(value) => Index::Const(value.checked_div_euclid(*divisor).ok_or_else(overflow)?),
+                    numerator => Index::FloorDiv(Box::new(numerator), *divisor),
+                },
+            };
+            match index {
+                Index::Const(value) => {
+                    let term = value.checked_mul(*coefficient).ok_or_else(overflow)?;
+                    constant = constant.checked_add(term).ok_or_else(overflow)?;
+                }
+                Index::Slot(slot) => terms.push((slot, *coefficient)),
+                division => divisions.push(Index::Mul(Box::new(division), *coefficient)),
+            }
+        }
+        let sum = match (constant, terms.as_slice()) {
+            (constant, []) => Index::Const(constant),
+            (0, [(slot, 1)]) => Index::Slot(*slot),
+            _ => Index::Linear(constant, terms),
+        };
+        Ok(divisions.into_iter().fold(sum, |sum, division| Index::Add(Box::new(sum), Box::new(division))))
+    }
+
+    fn cond(&self, cond: &program::Cond, span: Option<Span>) -> Result<Cond, Error> {
+        let compare = |op, affine| Ok(Cond::Compare(op, self.affine(affine, span)?, Index::Const(0)));
+        let conds =
+            |conds: &[program::Cond]| conds.iter().map(|cond| self.cond(cond, span)).collect::<Result<_, Error>>();
+        match cond {
+            program::Cond::NonNegative(affine) => compare(CompareOp::Ge, affine),
+            program::Cond::Zero(affine) => compare(CompareOp::Eq, affine),
+            program::Cond::And(parts) => Ok(Cond::And(conds(parts)?)),
+            program::Cond::Or(parts) => Ok(Cond::Or(conds(parts)?)),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Tuples of piecewise quasi-affine expressions.
+
+use crate::{Aff, Dim, Id, Map, MultiAff, MultiVal, PwAff, PwMultiAff, Set, Space, Val};
+
+object! {
+    /// A tuple of piecewise quasi-affine expressions.
+    MultiPwAff, "isl_multi_pw_aff_"
+}
+
+bind! { MultiPwAff, "isl_multi_pw_aff_";
+    fn get_space(&self) -> Space;
+    fn get_domain_space(&self) -> Space;
+    fn get_list(&self) -> Vec<PwAff>;
+    fn from_pw_aff_list(space: Space, list: &[PwAff]) -> MultiPwAff;
+    fn plain_is_equal(&self, other: &MultiPwAff) -> bool;
+    fn size(&self) -> usize;
+    fn get_at(&self, pos: usize) -> PwAff;
+    fn get_pw_aff(&self, pos: usize) -> PwAff;
+    fn set_at(self, pos: usize, el: PwAff) -> MultiPwAff;
+    fn set_pw_aff(self, pos: usize, el: PwAff) -> MultiPwAff;
+    fn range_splice(self, pos: usize, multi2: MultiPwAff) -> MultiPwAff;
+    fn flatten_range(self) -> MultiPwAff;
+    fn flat_range_product(self, other: MultiPwAff) -> MultiPwAff;
+    fn range_product(self, other: MultiPwAff) -> MultiPwAff;
+    fn factor_range(self) -> MultiPwAff;
+    fn range_is_wrapping(&self) -> bool;
+    fn range_factor_domain(self) -> MultiPwAff;
+    fn range_factor_range(self) -> MultiPwAff;
+    fn align_params(self, model: Space) -> MultiPwAff;
+    fn from_range(self) -> MultiPwAff;
+    fn identity_multi_pw_aff(self) -> MultiPwAff;
+    fn identity(space: Space) -> MultiPwAff;
+    fn identity_on_domain_space(space: Space) -> MultiPwAff;
+    fn scale_val(self, v: Val) -> MultiPwAff;
+    fn scale_down_val(self, v: Val) -> MultiPwAff;
+    fn scale_multi_val(self, mv: MultiVal) -> MultiPwAff;
+    fn scale_down_multi_val(self, mv: MultiVal) -> MultiPwAff;
+    fn mod_multi_val(self, mv: MultiVal) -> MultiPwAff;
+    fn add(self, other: MultiPwAff) -> MultiPwAff;
+    fn sub(self, other: MultiPwAff) -> MultiPwAff;
+    fn neg(self) -> MultiPwAff;
+    fn min(self, other: MultiPwAff) -> MultiPwAff;
+    fn max(self, other: MultiPwAff) -> MultiPwAff;
+    fn add_constant_val(self, v: Val) -> MultiPwAff;
+    fn add_constant_multi_val(self, mv: MultiVal) -> MultiPwAff;
+    fn zero(space: Space) -> MultiPwAff;
+    fn involves_nan(&self) -> bool;
+    fn dim(&self, kind: Dim) -> usize;
+    fn drop_dims(self, kind: Dim, first: usize, n: usize) -> MultiPwAff;
+    fn involves_dims(&self, kind: Dim, first: usize, n: usize) -> bool;
+    fn insert_dims(self, kind: Dim, first: usize, n: usize) -> MultiPwAff;
+    fn add_dims(self, kind: Dim, n: usize) -> MultiPwAff;
+    fn project_domain_on_params(self) -> MultiPwAff;
+    fn find_dim_by_name(&self, kind: Dim, name: &str) -> Option<usize>;
+    fn find_dim_by_id(&self, kind: Dim, id: &Id) -> Option<usize>;
+    fn get_dim_id(&self, kind: Dim, pos: usize) -> Id;
+    fn set_dim_name(self, kind: Dim, pos: usize, s: &str) -> MultiPwAff;
+    fn set_dim_id(self, kind: Dim, pos: usize, id: Id) -> MultiPwAff;
+    fn insert_domain(self, domain: Space) -> MultiPwAff;
+    fn get_tuple_name(&self, kind: Dim) -> Option<String>;
+    fn has_range_tuple_id(&self) -> bool;
+    fn has_tuple_id(&self, kind: Dim) -> bool;
+    fn get_range_tuple_id(&self) -> Id;
+    fn get_tuple_id(&self, kind: Dim) -> Id;
+    fn set_tuple_name(self, kind: Dim, s: &str) -> MultiPwAff;
+    fn set_range_tuple_id(self, id: Id) -> MultiPwAff;
+    fn set_tuple_id(self, kind: Dim, id: Id) -> MultiPwAff;
+    fn reset_range_tuple_id(self) -> MultiPwAff;
+    fn reset_tuple_id(self, kind: Dim) -> MultiPwAff;
+    fn product(self, other: MultiPwAff) -> MultiPwAff;
+    fn splice(self, in_pos: usize, out_pos: usize, multi2: MultiPwAff) -> MultiPwAff;
+    fn involves_param_id(&self, id: &Id) -> bool;
+    fn domain_reverse(self) -> MultiPwAff;
+    fn from_aff(aff: Aff) -> MultiPwAff;
+    fn from_multi_aff(ma: MultiAff) -> MultiPwAff;
+    fn from_pw_aff(pa: PwAff) -> MultiPwAff;
+    fn domain(self) -> Set;
+    fn intersect_params(self, set: Set) -> MultiPwAff;
+    fn intersect_domain(self, domain: Set) -> MultiPwAff;
+    fn coalesce(self) -> MultiPwAff;
+    fn gist(self, set: Set) -> MultiPwAff;
+    fn gist_params(self, set: Set) -> MultiPwAff;
+    fn is_cst(&self) -> bool;
+    fn is_equal(&self, other: &MultiPwAff) -> bool;
+    fn pullback_multi_aff(self, ma: MultiAff) -> MultiPwAff;
+    fn pullback_pw_multi_aff(self, pma: PwMultiAff) -> MultiPwAff;
+    fn pullback_multi_pw_aff(self, other: MultiPwAff) -> MultiPwAff;
+    fn union_add(self, other: MultiPwAff) -> MultiPwAff;
+    fn move_dims(self, dst_kind: Dim, dst_pos: usize, src_kind: Dim, src_pos: usize, n: usize) -> MultiPwAff;
+    fn isa_multi_aff(&self) -> bool;
+    fn as_multi_aff(self) -> MultiAff;
+    fn as_set(self) -> Set;
+    fn as_map(self) -> Map;
+    fn from_pw_multi_aff(pma: PwMultiAff) -> MultiPwAff;
+    fn eq_map(self, other: MultiPwAff) -> Map;
+    fn lex_le_map(self, other: MultiPwAff) -> Map;
+    fn lex_lt_map(self, other: MultiPwAff) -> Map;
+    fn lex_ge_map(self, other: MultiPwAff) -> Map;
+    fn lex_gt_map(self, other: MultiPwAff) -> Map;
+}

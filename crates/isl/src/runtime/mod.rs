@@ -1,0 +1,22 @@
+//! What every wrapped type stands on: contexts, calls, errors, budgets, callbacks.
+//!
+//! Not here: any isl type but the context.
+
+#[macro_use]
+mod object;
+
+mod budget;
+mod call;
+#[macro_use]
+mod callback;
+mod context;
+mod error;
+mod list;
+mod watchdog;
+
+pub use budget::Budget;
+pub(crate) use call::{Arg, Call, Maybe, OutBool, Ret};
+pub(crate) use callback::{Callback, Failure, OnOne, OnTwo, Rewrite, User};
+pub use context::{Context, version};
+pub use error::{Error, ErrorKind, Result};
+pub(crate) use object::Object;

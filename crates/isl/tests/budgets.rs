@@ -1,0 +1,192 @@
+//! Budgets stop isl in time and leave the context as if nothing had happened.
+
+use std::time::{Duration, Instant};
+
+use farkas_isl as isl;
+use isl::{Budget, Context, Error, Result, Set};
+
+/// A computation that would run for hours: the complement of many overlapping simplices blows up exponentially.
+fn hostile(context: &Context) -> Result<Set> {
+    let mut union = Set::read_from_str(context, "{ [a, b, c, d, e, f] : false }")?;
+    for i in 1..60_i64 {
+        let coefficient = |k: i64| (i * k * 7919 + k * k * 104_729) % 23 - 11;
+        let text = format!(
+            "{{ [a,b,c,d,e,f] : {}a + {}b + {}c + {}d + {}e + {}f >= {} and {}a + {}b + {}c >= d + {}e - {}f }}",
+            coefficient(1),
+            coefficient(2),
+            coefficient(3),
+            coefficient(4),
+            coefficient(5),
+            coefficient(6),
+            i * 3,
+            coefficient(7),
+            coefficient(8),
+            coefficient(9),
+            coefficient(10),
+            coefficient(11),
+        );
+        union = union.union(Set::read_from_str(context, &text)?)?;
+    }
+    union.complement()?.coalesce()
+}
+
+fn time(time: Duration) -> Budget {
+    Budget { time: Some(time), operations: None }
+}
+
+fn operations(operations: u64) -> Budget {
+    Budget { time: None, operations: Some(operations) }
+}
+
+fn works(context: &Context) {
+    let set = Set::read_from_str(context, "[n] -> { [i] : 0 <= i < n }").unwrap();
+    assert!(!set.clone().is_empty().unwrap());
+    assert_eq!(set.lexmin().unwrap().to_string(), "[n] -> { [i = 0] : n > 0 }");
+}
+
+#[test]
+fn hostile_computation_stops_at_its_deadline_and_the_next_call_works() {
+    let context = Context::new().unwrap();
+    let allowed = Duration::from_secs(2);
+    let start = Instant::now();
+    let outcome = context.with_budget(time(allowed), || hostile(&context));
+    let took = start.elapsed();
+    let Err(Error::Budget { spent }) = outcome else {
+        panic!("expected the budget to run out, got {outcome:?} after {took:?}");
+    };
+    assert!(spent >= allowed, "{spent:?}");
+    assert!(took < allowed + Duration::from_millis(100), "{took:?}");
+    works(&context);
+}
+
+#[test]
+fn operations_run_out() {
+    let context = Context::new().unwrap();
+    let outcome = context.with_budget(operations(50_000), || hostile(&context));
+    assert!(matches!(outcome, Err(Error::Budget { .. })), "{outcome:?}");
+    works(&context);
+}
+
+#[test]
+fn operations_are_the_same_every_time() {
+    let least = |context: &Context| {
+        let enough = |n: u64| {
+            let work = || Set::read_from_str(context, "{ [i, j] : 0 <= i < j < 10 }")?.count_val();
+            context.with_budget(operations(n), work).is_ok()
+        };
+        (1..10_000).find(|&n| enough(n)).unwrap()
+    };
+    let (first, second) = (Context::new().unwrap(), Context::new().unwrap());
+    assert_eq!(least(&first), least(&second));
+}
+
+#[test]
+fn calls_after_the_deadline_fail_until_the_budget_ends() {
+    let context = Context::new().unwrap();
+    let set = Set::read_from_str(&context, "{ [i] : 0 <= i < 10 }").unwrap();
+    let outcome = context.with_budget(time(Duration::ZERO), || {
+        let first = Set::read_from_str(&context, "{ [i] }").unwrap_err();
+        assert!(first.is_budget());
+        // Copies and drops still work, and text says what happened.
+        drop(set.clone());
+        assert!(set.to_string().contains("budget"), "{set}");
+        set.clone().lexmin()
+    });
+    assert!(outcome.unwrap_err().is_budget());
+    assert_eq!(set.to_string(), "{ [i] : 0 <= i <= 9 }");
+    works(&context);
+}
+
+#[test]
+fn late_abort_cannot_reach_the_next_call() {
+    let context = Context::new().unwrap();
+    for round in 0..2000 {
+        // Deadlines fall before, within and after the work.
+        let allowed = Duration::from_micros(round % 200);
+        let _ = context
+            .with_budget(time(allowed), || Set::read_from_str(&context, "{ [i, j] : 0 <= i < j < 100 }")?.lexmax());
+        works(&context);
+    }
+}
+
+#[test]
+fn inner_budget_ends_before_the_outer_one() {
+    let context = Context::new().unwrap();
+    let outcome = context.with_budget(time(Duration::from_secs(60)), || {
+        let inner = context.with_budget(time(Duration::from_millis(20)), || hostile(&context));
+        assert!(inner.unwrap_err().is_budget());
+        Set::read_from_str(&context, "{ [5] }")?.count_val()
+    });
+    assert_eq!(outcome.unwrap().to_i64().unwrap(), Some(1));
+}
+
+#[test]
+fn inner_budget_is_capped_by_the_outer_one() {
+    let context = Context::new().unwrap();
+    let start = Instant::now();
+    let outcome = context.with_budget(time(Duration::from_millis(50)), || {
+        let inner = context.with_budget(time(Duration::from_secs(60)), || hostile(&context));
+        assert!(inner.unwrap_err().is_budget());
+        // The outer deadline has passed, so the outer work is over as well.
+        Set::read_from_str(&context, "{ [5] }")
+    });
+    assert!(outcome.unwrap_err().is_budget());
+    assert!(start.elapsed() < Duration::from_millis(500));
+    works(&context);
+}
+
+#[test]
+fn nested_operations_are_counted_by_both_budgets() {
+    let context = Context::new().unwrap();
+    let outcome = context.with_budget(operations(20_000), || {
+        let inner = context.with_budget(operations(2_000), || hostile(&context));
+        assert!(inner.unwrap_err().is_budget());
+        works(&context);
+        let generous = context.with_budget(operations(1_000_000), || hostile(&context));
+        assert!(generous.unwrap_err().is_budget());
+        Set::read_from_str(&context, "{ [5] }")
+    });
+    assert!(outcome.unwrap_err().is_budget());
+    works(&context);
+}
+
+#[test]
+fn panic_under_a_budget_ends_it() {
+    let context = Context::new().unwrap();
+    let work =
+        std::panic::AssertUnwindSafe(|| context.with_budget(time(Duration::ZERO), || -> Result<()> { panic!("mine") }));
+    assert!(std::panic::catch_unwind(work).is_err());
+    works(&context);
+}
+
+#[test]
+fn budgets_of_many_threads_do_not_disturb_each_other() {
+    let threads: Vec<_> = (0..4)
+        .map(|i| {
+            std::thread::spawn(move || {
+                let context = Context::new().unwrap();
+                for _ in 0..10 {
+                    let allowed = time(Duration::from_millis(5 + i));
+                    let outcome = context.with_budget(allowed, || hostile(&context));
+                    assert!(outcome.unwrap_err().is_budget());
+                    works(&context);
+                }
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}
+
+#[test]
+fn a_budget_costs_microseconds() {
+    let context = Context::new().unwrap();
+    let rounds = 10_000;
+    let start = Instant::now();
+    for _ in 0..rounds {
+        context.with_budget(time(Duration::from_secs(2)), || Ok(())).unwrap();
+    }
+    let each = start.elapsed() / rounds;
+    assert!(each < Duration::from_micros(50), "{each:?}");
+}

@@ -1,0 +1,57 @@
+//! isl's notation is read with limits, and all of it must be used.
+
+use farkas_isl as isl;
+use isl::{Aff, BasicMap, Context, Error, Map, Set, UnionMap, Val};
+
+#[test]
+fn what_is_printed_can_be_read() {
+    let context = Context::new().unwrap();
+    for text in [
+        "[n] -> { S[i, j] : 0 <= i < n and (exists (e0 = floor((j)/2): 2e0 = j)) }",
+        "{ [] }",
+        "{ A[[B[i] -> C[j]] -> D[]] : i >= 0 or j < 3 }",
+    ] {
+        let set = Set::read_from_str(&context, text).unwrap();
+        let again = Set::read_from_str(&context, &set.to_string()).unwrap();
+        assert!(set.is_equal(&again).unwrap(), "{text}");
+    }
+}
+
+#[test]
+fn trailing_text_is_refused() {
+    let context = Context::new().unwrap();
+    for text in ["{ [i] } }", "{ [i] : i > 0 } extra", "{ [i] } ; { [j] }"] {
+        let outcome = Set::read_from_str(&context, text);
+        assert!(matches!(outcome, Err(Error::Text { .. })), "{text}: {outcome:?}");
+    }
+    assert!(Val::read_from_str(&context, "7 8").is_err());
+    assert!(Aff::read_from_str(&context, "{ [i] -> [(i)] } x").is_err());
+}
+
+#[test]
+fn wrong_text_is_an_error_with_nothing_printed() {
+    let context = Context::new().unwrap();
+    for text in ["", "{", "{ [i", "{ [i] : j > 0 }", "{ [i] -> [i] }", "nonsense", "{ [i] : i == }"] {
+        assert!(Set::read_from_str(&context, text).is_err(), "{text}");
+    }
+    assert!(UnionMap::read_from_str(&context, "{ A[i] }").is_err());
+    assert!(BasicMap::read_from_str(&context, "{ [i] -> [j] : j < i or j > i }").is_err());
+    assert!(BasicMap::read_from_str(&context, "{ [i] -> [j] : j < i }").is_ok());
+}
+
+#[test]
+fn deep_and_long_text_is_refused_before_parsing() {
+    let context = Context::new().unwrap();
+    let deep = format!("{{ [i] : {}i > 0{} }}", "(".repeat(100_000), ")".repeat(100_000));
+    assert!(matches!(Set::read_from_str(&context, &deep), Err(Error::Text { .. })));
+    let nested = format!("{{ {}[]{} }}", "[".repeat(10_000), " -> []]".repeat(10_000));
+    assert!(matches!(Map::read_from_str(&context, &nested), Err(Error::Text { .. })));
+    let long = " ".repeat(3 << 20);
+    assert!(matches!(Set::read_from_str(&context, &long), Err(Error::Text { .. })));
+    for part in ["not ", "!", "exists e: ", "1 * ", "- ", "i > 0 ? ", "i = 0 => "] {
+        let text = format!("{{ [i] : {} }}", part.repeat(20_000));
+        assert!(Set::read_from_str(&context, &text).is_err(), "{part}");
+    }
+    // Matrices in PolyLib's format are not ours.
+    assert!(Set::read_from_str(&context, "2000000000 2000000000\n1 1").is_err());
+}

@@ -1,0 +1,292 @@
+//! Index arithmetic in normal form: sums of multiples of atoms, and what follows from it.
+//!
+//! In: an index expression or condition.  Out: an equal one, smaller or in canonical order, so that equal
+//! expressions more often are the same expression.
+//! Overflow is proven absent elsewhere; where the normal form itself would overflow, the expression stays as it is.
+
+use std::collections::BTreeMap;
+
+use crate::{CompareOp, Cond, Index};
+
+/// `constant + Σ coefficient · atom`. The key orders loop variables before parameters before everything else.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Linear {
+    constant: i64,
+    terms: BTreeMap<(u8, Index), i64>,
+}
+
+impl Linear {
+    fn constant(constant: i64) -> Linear {
+        Linear { constant, terms: BTreeMap::new() }
+    }
+
+    fn atom(atom: Index) -> Linear {
+        let rank = match atom {
+            Index::Var(_) => 0,
+            Index::Param(_) => 1,
+            _ => 2,
+        };
+        Linear { constant: 0, terms: BTreeMap::from([((rank, atom), 1)]) }
+    }
+
+    fn add_scaled(mut self, other: &Linear, factor: i64) -> Option<Linear> {
+        self.constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
+        for (atom, coefficient) in &other.terms {
+            let entry = self.terms.entry(atom.clone()).or_insert(0);
+            *entry = entry.checked_add(coefficient.checked_mul(factor)?)?;
+        }
+        self.terms.retain(|_, coefficient| *coefficient != 0);
+        Some(self)
+    }
+
+    fn as_constant(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// The atom, if this is one atom plus a constant.
+    fn single(&self) -> Option<&Index> {
+        match self.terms.first_key_value() {
+            Some(((_, atom), 1)) if self.terms.len() == 1 => Some(atom),
+            _ => None,
+        }
+    }
+
+    /// Positive terms first, then negative ones, then the constant: `c0 + 2 * c1 - N - 1`.
+    fn build(&self) -> Index {
+        let positive = self.terms.iter().filter(|(_, coefficient)| **coefficient > 0);
+        let negative = self.terms.iter().filter(|(_, coefficient)| **coefficient <= 0);
+        let mut sum = None;
+        let mut constant = self.constant;
+        for ((_, atom), coefficient) in positive {
+            let term = scaled(atom, *coefficient);
+            sum = Some(match sum {
+                None => term,
+                Some(sum) => Index::Add(Box::new(sum), Box::new(term)),
+            });
+        }
+        if sum.is_none() && (constant > 0 || self.terms.is_empty()) {
+            sum = Some(Index::Const(constant));
+            constant = 0;
+        }
+        for ((_, atom), coefficient) in negative {
+            sum = Some(match (sum, coefficient.checked_neg()) {
+                (None, _) => scaled(atom, *coefficient),
+                (Some(sum), Some(factor)) => Index::Sub(Box::new(sum), Box::new(scaled(atom, factor))),
+                (Some(sum), None) => Index::Add(Box::new(sum), Box::new(scaled(atom, *coefficient))),
+            });
+        }
+        let sum = sum.unwrap_or(Index::Const(0));
+        match (constant, constant.checked_neg()) {
+            (0, _) => sum,
+            (1.., _) | (_, None) => Index::Add(Box::new(sum), Box::new(Index::Const(constant))),
+            (_, Some(less)) => Index::Sub(Box::new(sum), Box::new(Index::Const(less))),
+        }
+    }
+}
+
+fn scaled(atom: &Index, coefficient: i64) -> Index {
+    if coefficient == 1 { atom.clone() } else { Index::Mul(Box::new(atom.clone()), coefficient) }
+}
+
+/// The normal form of an index expression.
+pub(crate) fn simplify_index(index: &Index) -> Index {
+    linear(index).map_or_else(|| index.clone(), |linear| linear.build())
+}
+
+/// `a - b`, if that is a constant.
+pub(crate) fn constant_difference(a: &Index, b: &Index) -> Option<i64> {
+    linear(a)?.add_scaled(&linear(b)?, -1)?.as_constant()
+}
+
+fn linear(index: &Index) -> Option<Linear> {
+    Some(match index {
+        Index::Const(value) => Linear::constant(*value),
+        Index::Param(_) | Index::Var(_) => Linear::atom(index.clone()),
+        Index::Add(a, b) => linear(a)?.add_scaled(&linear(b)?, 1)?,
+        Index::Sub(a, b) => linear(a)?.add_scaled(&linear(b)?, -1)?,
+        Index::Mul(a, factor) => Linear::default().add_scaled(&linear(a)?, *factor)?,
+        Index::FloorDiv(a, divisor) => floor_div(linear(a)?, *divisor)?,
+        Index::Mod(a, divisor) => modulo(linear(a)?, *divisor)?,
+        Index::Min(..) => extremum(index, false)?,
+        Index::Max(..) => extremum(index, true)?,
+        Index::Select(cond, a, b) => {
+            let (cond, a, b) = (simplify_cond(cond), linear(a)?, linear(b)?);
+            match cond {
+                Cond::And(conds) if conds.is_empty() => a,
+                Cond::Or(conds) if conds.is_empty() => b,
+                _ if a == b => a,
+                cond => Linear::atom(Index::Select(Box::new(cond), Box::new(a.build()), Box::new(b.build()))),
+            }
+        }
+    })
+}
+
+/// Splits into a multiple of `divisor` (returned divided) and a rest with `0 <= constant < divisor`.
+fn split(value: Linear, divisor: i64) -> (Linear, Linear) {
+    let mut quotient = Linear::constant(value.constant.div_euclid(divisor));
+    let mut rest = Linear::constant(value.constant.rem_euclid(divisor));
+    for (atom, coefficient) in value.terms {
+        if coefficient % divisor == 0 {
+            quotient.terms.insert(atom, coefficient / divisor);
+        } else {
+            rest.terms.insert(atom, coefficient);
+        }
+    }
+    (quotient, rest)
+}
+
+fn floor_div(value: Linear, divisor: i64) -> Option<Linear> {
+    if divisor < 1 {
+        return None;
+    }
+    let (quotient, mut rest) = split(value, divisor);
+    if rest.terms.is_empty() {
+        return Some(quotient);
+    }
+    // floor((g·x + c) / (g·d)) = floor((x + floor(c / g)) / d)
+    let common = rest.terms.values().fold(divisor, |common, coefficient| gcd(common, *coefficient));
+    let divisor = divisor / common;
+    rest.constant /= common;
+    rest.terms.values_mut().for_each(|coefficient| *coefficient /= common);
+    if divisor == 1 {
+        return quotient.add_scaled(&rest, 1);
+    }
+    // floor((floor(x / a) + c) / d) = floor((x + c·a) / (a·d))
+    if let Some(Index::FloorDiv(inner, first)) = rest.single()
+        && let Some(both) = first.checked_mul(divisor)
+    {
+        let shifted = linear(inner)?.add_scaled(&Linear::constant(rest.constant), *first)?;
+        return quotient.add_scaled(&floor_div(shifted, both)?, 1);
+    }
+    quotient.add_scaled(&Linear::atom(Index::FloorDiv(Box::new(rest.build()), divisor)), 1)
+}
+
+fn modulo(value: Linear, divisor: i64) -> Option<Linear> {
+    if divisor < 1 {
+        return None;
+    }
+    let (_, rest) = split(value, divisor);
+    if rest.terms.is_empty() {
+        return Some(Linear::constant(rest.constant));
+    }
+    if let Some(Index::Mod(inner, first)) = rest.single() {
+        if first % divisor == 0 {
+            return modulo(linear(inner)?.add_scaled(&Linear::constant(rest.constant), 1)?, divisor);
+        }
+        if *first <= divisor && rest.constant == 0 {
+            return Some(rest);
+        }
+    }
+    Some(Linear::atom(Index::Mod(Box::new(rest.build()), divisor)))
+}
+
+/// The absolute value of `b` may be `2^63`, so the remainders are taken unsigned.
+fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i64::try_from(a).unwrap_or(1)
+}
+
+/// `min` or `max` of all operands, without those that another one decides.
+fn extremum(index: &Index, largest: bool) -> Option<Linear> {
+    let mut operands: Vec<Linear> = Vec::new();
+    for operand in extremum_operands(index, largest) {
+        let operand = linear(&operand)?;
+        // An operand may itself have become an extremum of the same kind.
+        for operand in extremum_operands(&operand.build(), largest) {
+            let operand = linear(&operand)?;
+            let difference = |other: &Linear| operand.clone().add_scaled(other, -1)?.as_constant();
+            let decided = operands.iter().position(|other| difference(other).is_some());
+            match decided {
+                None => operands.push(operand),
+                Some(position) => {
+                    let difference = difference(&operands[position])?;
+                    if largest && difference > 0 || !largest && difference < 0 {
+                        operands[position] = operand;
+                    }
+                }
+            }
+        }
+    }
+    let mut operands = operands.into_iter();
+    let first = operands.next()?;
+    let Some(second) = operands.next() else { return Some(first) };
+    let pair = |a: Index, b: &Linear| {
+        let (a, b) = (Box::new(a), Box::new(b.build()));
+        if largest { Index::Max(a, b) } else { Index::Min(a, b) }
+    };
+    let start = pair(first.build(), &second);
+    Some(Linear::atom(operands.fold(start, |chosen, operand| pair(chosen, &operand))))
+}
+
+/// The operands of nested `min` (or nested `max`); the expression itself if it is neither.
+pub(crate) fn extremum_operands(index: &Index, largest: bool) -> Vec<Index> {
+    match index {
+        Index::Min(a, b) if !largest => [extremum_operands(a, false), extremum_operands(b, false)].concat(),
+        Index::Max(a, b) if largest => [extremum_operands(a, true), extremum_operands(b, true)].concat(),
+        other => vec![other.clone()],
+    }
+}
+
+/// The normal form of a condition: positive terms on the left, negative ones and the constant on the right.
+pub(crate) fn simplify_cond(cond: &Cond) -> Cond {
+    match cond {
+        Cond::Compare(op, a, b) => compare(*op, a, b).unwrap_or_else(|| cond.clone()),
+        Cond::Not(cond) => match simplify_cond(cond) {
+            Cond::Compare(op, a, b) => Cond::Compare(op.negated(), a, b),
+            Cond::Not(cond) => *cond,
+            Cond::And(conds) if conds.is_empty() => Cond::FALSE,
+            Cond::Or(conds) if conds.is_empty() => Cond::TRUE,
+            cond => Cond::Not(Box::new(cond)),
+        },
+        Cond::And(conds) => junction(conds, &Cond::FALSE, Cond::And),
+        Cond::Or(conds) => junction(conds, &Cond::TRUE, Cond::Or),
+    }
+}
+
+fn compare(op: CompareOp, a: &Index, b: &Index) -> Option<Cond> {
+    let difference = linear(a)?.add_scaled(&linear(b)?, -1)?;
+    if let Some(constant) = difference.as_constant() {
+        return Some(if op.holds(constant, 0) { Cond::TRUE } else { Cond::FALSE });
+    }
+    let (mut left, mut right) = (Linear::default(), Linear::default());
+    for (atom, coefficient) in difference.terms {
+        if coefficient > 0 {
+            left.terms.insert(atom, coefficient);
+        } else {
+            right.terms.insert(atom, coefficient.checked_neg()?);
+        }
+    }
+    if left.terms.is_empty() {
+        left.constant = difference.constant;
+        return Some(Cond::Compare(op.swapped(), right.build(), left.build()));
+    }
+    right.constant = difference.constant.checked_neg()?;
+    Some(Cond::Compare(op, left.build(), right.build()))
+}
+
+/// `and` or `or`, flattened, without repetitions and neutral parts; `decides` as soon as one part is that.
+fn junction(conds: &[Cond], decides: &Cond, make: fn(Vec<Cond>) -> Cond) -> Cond {
+    let mut kept: Vec<Cond> = Vec::new();
+    for cond in conds {
+        let cond = simplify_cond(cond);
+        if cond == *decides {
+            return cond;
+        }
+        let parts = match (cond, decides) {
+            (Cond::And(parts), Cond::Or(_)) | (Cond::Or(parts), Cond::And(_)) => parts,
+            (cond, _) => vec![cond],
+        };
+        for part in parts {
+            if !kept.contains(&part) {
+                kept.push(part);
+            }
+        }
+    }
+    match <[Cond; 1]>::try_from(kept) {
+        Ok([only]) => only,
+        Err(kept) => make(kept),
+    }
+}

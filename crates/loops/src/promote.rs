@@ -1,0 +1,224 @@
+//! Promotion: a cell that a loop updates over and over stays in a scalar local meanwhile.
+//!
+//! In: a kernel with normalised subscripts (`simplify`).  Out: one with fewer loads and stores.
+//!
+//! Two forms are recognised, each as far out as it holds. Different arrays never overlap, so only accesses to the
+//! same array matter.
+//! - A store to a cell, then loops that touch only that cell of its array: `C[i] = 0.0; for k { C[i] = C[i] + … }`
+//!   becomes `c = 0.0; for k { c = c + … }; C[i] = c`. The first store proves that the cell exists and is ours.
+//! - A loop that is sure to store to the cell if it runs at all: `if lo < hi { c = C[i]; for … ; C[i] = c }`. Where
+//!   it might not store, loading the cell could leave the array and storing it back could race.
+
+use crate::access::{Accesses, UseLocal, declare_local};
+use crate::linear::{constant_difference, extremum_operands};
+use crate::prune::prune;
+use crate::walk::{Rewrite, VarsBound, VarsUsed};
+use crate::{ArrayId, CompareOp, Cond, Expr, For, Index, Kernel, LoopKind, Stmt, VarId};
+
+/// Keeps cells that do not change during a loop in scalar locals.
+pub fn promote(mut kernel: Kernel) -> Kernel {
+    let body = std::mem::take(&mut kernel.body);
+    let body = Promote { kernel: &mut kernel }.block(body);
+    kernel.body = body;
+    prune(kernel)
+}
+
+struct Promote<'a> {
+    kernel: &'a mut Kernel,
+}
+
+impl Rewrite for Promote<'_> {
+    fn block(&mut self, mut stmts: Vec<Stmt>) -> Vec<Stmt> {
+        for number in 0..self.kernel.arrays.len() {
+            let array = ArrayId(number as u32);
+            if stmts.iter().any(|stmt| Accesses::of(stmt, array).stores > 0) {
+                stmts = self.after_store(stmts, array);
+                stmts = self.around_loops(stmts, array);
+            }
+        }
+        stmts.into_iter().flat_map(|stmt| self.stmt(stmt)).collect()
+    }
+}
+
+impl Promote<'_> {
+    /// The first form.
+    fn after_store(&mut self, stmts: Vec<Stmt>, array: ArrayId) -> Vec<Stmt> {
+        let mut done = Vec::new();
+        let mut rest = stmts;
+        while !rest.is_empty() {
+            let length = run_after_store(&rest, array);
+            let tail = rest.split_off(length.max(1));
+            match (length, rest.remove(0)) {
+                (2.., Stmt::Store { index, value, .. }) => done.extend(self.keep(array, index, value, rest)),
+                (_, first) => done.push(first),
+            }
+            rest = tail;
+        }
+        done
+    }
+
+    /// `array[cell] = value` and the statements after it, with the cell in a local.
+    fn keep(&mut self, array: ArrayId, cell: Vec<Index>, value: Expr, mut after: Vec<Stmt>) -> Vec<Stmt> {
+        let ty = value.ty;
+        let local = declare_local(self.kernel, array);
+        let mut use_local = UseLocal { array, local };
+        let write_back = |value| Stmt::Store { array, index: cell.clone(), value };
+        let stored_later = after.iter().any(|stmt| Accesses::of(stmt, array).stores > 0);
+
+        let mut done = vec![Stmt::Set { local, value }];
+        if !stored_later {
+            done.push(write_back(Expr::local(local, ty)));
+            done.extend(use_local.block(after));
+            return done;
+        }
+        let last = match after.pop() {
+            Some(Stmt::Store { array: target, value, .. }) if target == array => use_local.expr(value),
+            other => {
+                after.extend(other);
+                Expr::local(local, ty)
+            }
+        };
+        done.extend(use_local.block(after));
+        done.push(write_back(last));
+        done
+    }
+
+    /// The second form.
+    fn around_loops(&mut self, stmts: Vec<Stmt>, array: ArrayId) -> Vec<Stmt> {
+        let mut done = Vec::new();
+        for stmt in stmts {
+            match guard(&stmt, array) {
+                None => done.push(stmt),
+                Some((cell, conds)) => {
+                    let ty = self.kernel.arrays[array.index()].ty;
+                    let local = declare_local(self.kernel, array);
+                    let mut kept = vec![Stmt::Set { local, value: Expr::load(array, cell.clone(), ty) }];
+                    kept.extend(UseLocal { array, local }.stmt(stmt));
+                    kept.push(Stmt::Store { array, index: cell, value: Expr::local(local, ty) });
+                    if conds.is_empty() {
+                        done.extend(kept);
+                    } else {
+                        done.push(Stmt::If { cond: Cond::And(conds), then: kept, otherwise: Vec::new() });
+                    }
+                }
+            }
+        }
+        done
+    }
+}
+
+/// How many statements, from a first one that stores to a cell, touch only that cell; 0 if no loop is among them.
+fn run_after_store(stmts: &[Stmt], array: ArrayId) -> usize {
+    let Some((Stmt::Store { array: target, index: cell, .. }, after)) = stmts.split_first() else { return 0 };
+    if *target != array {
+        return 0;
+    }
+    let mut length = 0;
+    let mut has_loop = false;
+    for (number, stmt) in after.iter().enumerate() {
+        let accesses = Accesses::of(stmt, array);
+        if !accesses.any() {
+            continue;
+        }
+        if !accesses.only(cell) {
+            break;
+        }
+        has_loop |= !VarsBound::of(stmt).is_empty();
+        length = number + 2;
+    }
+    if has_loop { length } else { 0 }
+}
+
+/// The cell that this loop updates, and the conditions under which it is sure to do so; if one of them fails, the
+/// loop does nothing at all.
+fn guard(stmt: &Stmt, array: ArrayId) -> Option<(Vec<Index>, Vec<Cond>)> {
+    let Stmt::For(f) = stmt else { return None };
+    if !matches!(f.kind, LoopKind::Serial | LoopKind::Unrolled) {
+        return None;
+    }
+    let accesses = Accesses::of(stmt, array);
+    if accesses.loads == 0 || accesses.stores == 0 || accesses.shared {
+        return None;
+    }
+    let cell = accesses.cell?;
+    let mut nest = Nest { array, bound: VarsBound::of(stmt), around: Vec::new(), conds: Vec::new() };
+    nest.stores(std::slice::from_ref(stmt), true).then_some((cell, nest.conds))
+}
+
+/// The loops between the promoted one and a store.
+struct Nest<'a> {
+    array: ArrayId,
+    /// Everything that is bound in the promoted loop, itself included.
+    bound: Vec<VarId>,
+    around: Vec<&'a For>,
+    conds: Vec<Cond>,
+}
+
+impl<'a> Nest<'a> {
+    /// Whether the statements are sure to store to the array if `conds` hold. Only where nothing else happens in
+    /// the nest (`alone`) may a condition be added, for it will guard the whole nest.
+    fn stores(&mut self, stmts: &'a [Stmt], alone: bool) -> bool {
+        let alone = alone && stmts.len() == 1;
+        stmts.iter().any(|stmt| {
+            let conds = self.conds.len();
+            let sure = match stmt {
+                Stmt::Store { array, .. } => *array == self.array,
+                Stmt::Set { .. } => false,
+                Stmt::If { cond, then, otherwise } => {
+                    let known = alone && otherwise.is_empty() && self.is_outside(&VarsUsed::of_cond(cond));
+                    if known {
+                        self.conds.push(cond.clone());
+                    }
+                    known && self.stores(then, alone)
+                }
+                Stmt::For(f) => {
+                    self.runs(f, alone) && {
+                        self.around.push(f);
+                        let sure = self.stores(&f.body, alone);
+                        self.around.pop();
+                        sure
+                    }
+                }
+            };
+            if !sure {
+                self.conds.truncate(conds);
+            }
+            sure
+        })
+    }
+
+    fn is_outside(&self, vars: &[VarId]) -> bool {
+        vars.iter().all(|var| !self.bound.contains(var))
+    }
+
+    /// Whether the loop is sure to run, given the loops around it, perhaps under one more condition.
+    fn runs(&mut self, f: &For, alone: bool) -> bool {
+        if not_empty(f, &self.around) {
+            return true;
+        }
+        let known = alone && self.is_outside(&VarsUsed::of_indices([&f.lo, &f.hi]));
+        if known {
+            self.conds.push(Cond::Compare(CompareOp::Lt, f.lo.clone(), f.hi.clone()));
+        }
+        known
+    }
+}
+
+/// Whether the loop has an iteration in every iteration of the loops around it: each upper bound exceeds each lower
+/// one by a constant, or by as much as an upper bound of a loop around exceeds its variable.
+fn not_empty(f: &For, around: &[&For]) -> bool {
+    let lows = extremum_operands(&f.lo, true);
+    extremum_operands(&f.hi, false).iter().all(|hi| lows.iter().all(|lo| exceeds(hi, lo, around)))
+}
+
+fn exceeds(hi: &Index, lo: &Index, around: &[&For]) -> bool {
+    let difference = Index::Sub(Box::new(hi.clone()), Box::new(lo.clone()));
+    constant_difference(hi, lo).is_some_and(|difference| difference > 0)
+        || around.iter().any(|outer| {
+            extremum_operands(&outer.hi, false).into_iter().any(|bound| {
+                // The variable is below its bound, so the distance between them is at least 1.
+                let distance = Index::Sub(Box::new(bound), Box::new(Index::Var(outer.var)));
+                constant_difference(&difference, &distance).is_some_and(|more| more >= 0)
+            })
+        })
+}

@@ -1,0 +1,299 @@
+//! The verifier: is this kernel something a back end may compile?
+//!
+//! In: any kernel.  Out: the same kernel as [`Verified`], or a bug report that names the place.
+//! Not here: that accesses are in bounds and arithmetic does not overflow; `poly` has proven that.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::ops::Deref;
+
+use program::{BinaryOp, Role, ScalarType, UnaryOp};
+
+use crate::walk::Visit;
+use crate::{ArrayId, Cond, Expr, ExprKind, For, Index, Kernel, LocalId, LoopKind, ParamId, Stmt, VarId};
+
+/// A kernel that passed [`verify`]; back ends accept nothing else.
+#[derive(Clone, Debug)]
+pub struct Verified(Kernel);
+
+impl Verified {
+    pub fn into_kernel(self) -> Kernel {
+        self.0
+    }
+}
+
+impl Deref for Verified {
+    type Target = Kernel;
+
+    fn deref(&self) -> &Kernel {
+        &self.0
+    }
+}
+
+impl fmt::Display for Verified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Checks that
+/// - ids are in range, every loop variable is bound by one loop and used only inside it;
+/// - a local is set before it is read, on every path, where a loop may run zero times;
+/// - a local that a parallel loop sets is private to the iteration: neither the value from before the loop is read
+///   inside, nor the one from inside after it;
+/// - types agree with the operators, subscripts with the rank, and `in` arrays are not stored to;
+/// - extents use parameters only, divisors are positive, steps and lane counts at least 1.
+pub fn verify(kernel: Kernel) -> diag::Result<Verified> {
+    let mut verifier = Verifier {
+        kernel: &kernel,
+        place: Vec::new(),
+        in_scope: Vec::new(),
+        bound: HashSet::new(),
+        set: HashSet::new(),
+    };
+    match verifier.kernel() {
+        Ok(()) => Ok(Verified(kernel)),
+        Err(Problem(problem)) => {
+            let mut place = vec![format!("kernel {}", kernel.name)];
+            place.append(&mut verifier.place);
+            Err(diag::Error::bug("loops", format!("{}: {problem}", place.join(", "))))
+        }
+    }
+}
+
+struct Problem(String);
+
+type Check = Result<(), Problem>;
+
+fn ensure(holds: bool, problem: impl FnOnce() -> String) -> Check {
+    if holds { Ok(()) } else { Err(Problem(problem())) }
+}
+
+struct Verifier<'a> {
+    kernel: &'a Kernel,
+    /// Where we are, from the outside in; left as it is when a check fails.
+    place: Vec<String>,
+    in_scope: Vec<VarId>,
+    /// All variables that a loop has bound so far.
+    bound: HashSet<VarId>,
+    /// Locals that have a value on every path to here.
+    set: HashSet<LocalId>,
+}
+
+impl Verifier<'_> {
+    fn at(&mut self, place: String, check: impl FnOnce(&mut Self) -> Check) -> Check {
+        self.place.push(place);
+        check(self)?;
+        self.place.pop();
+        Ok(())
+    }
+
+    fn kernel(&mut self) -> Check {
+        let kernel = self.kernel;
+        for array in &kernel.arrays {
+            self.at(format!("shape of `{}`", array.name), |v| v.indices(&array.shape))?;
+        }
+        self.block(&kernel.body)
+    }
+
+    fn block(&mut self, stmts: &[Stmt]) -> Check {
+        stmts.iter().try_for_each(|stmt| self.stmt(stmt))
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Check {
+        match stmt {
+            Stmt::For(f) => {
+                let name = self.kernel.vars.get(f.var.index()).cloned();
+                let name = name.ok_or_else(|| Problem(format!("there is no loop variable {}", f.var.0)))?;
+                self.at(format!("for {name}"), |v| v.for_loop(f))
+            }
+            Stmt::If { cond, then, otherwise } => {
+                self.at("condition of `if`".to_owned(), |v| v.cond(cond))?;
+                let before = self.set.clone();
+                self.block(then)?;
+                let after_then = std::mem::replace(&mut self.set, before);
+                self.block(otherwise)?;
+                self.set.retain(|local| after_then.contains(local));
+                Ok(())
+            }
+            Stmt::Store { array, index, value } => {
+                let ty = self.access(*array, index)?;
+                let decl = &self.kernel.arrays[array.index()];
+                self.at(format!("store to `{}`", decl.name), |v| {
+                    ensure(decl.role != Role::In, || "an input is written".to_owned())?;
+                    v.expr(value)?;
+                    ensure(value.ty == ty, || format!("the cell is {ty}, the value {}", value.ty))
+                })
+            }
+            Stmt::Set { local, value } => {
+                let decl = self.kernel.locals.get(local.index());
+                let decl = decl.ok_or_else(|| Problem(format!("there is no local {}", local.0)))?;
+                self.at(format!("assignment to `{}`", decl.name), |v| {
+                    v.expr(value)?;
+                    ensure(value.ty == decl.ty, || format!("the local is {}, the value {}", decl.ty, value.ty))
+                })?;
+                self.set.insert(*local);
+                Ok(())
+            }
+        }
+    }
+
+    fn for_loop(&mut self, f: &For) -> Check {
+        self.index(&f.lo)?;
+        self.index(&f.hi)?;
+        ensure(f.step >= 1, || format!("the step is {}", f.step))?;
+        ensure(f.kind != LoopKind::Vector(0), || "a vector loop has no lanes".to_owned())?;
+        ensure(self.bound.insert(f.var), || "the variable is bound by another loop as well".to_owned())?;
+        let mut after = self.set.clone();
+        if f.kind == LoopKind::Parallel {
+            let mut sets = Sets::default();
+            sets.block(&f.body);
+            after.retain(|local| !sets.0.contains(local));
+            self.set.clone_from(&after);
+        }
+        self.in_scope.push(f.var);
+        self.block(&f.body)?;
+        self.in_scope.pop();
+        // Possibly there was no iteration.
+        self.set = after;
+        Ok(())
+    }
+
+    /// Checks an access and gives the type of the cell.
+    fn access(&mut self, array: ArrayId, index: &[Index]) -> Result<ScalarType, Problem> {
+        let decl = self.kernel.arrays.get(array.index());
+        let decl = decl.ok_or_else(|| Problem(format!("there is no array {}", array.0)))?;
+        self.at(format!("subscripts of `{}`", decl.name), |v| {
+            ensure(index.len() == decl.shape.len(), || {
+                format!("{} subscripts for an array of rank {}", index.len(), decl.shape.len())
+            })?;
+            v.indices(index)
+        })?;
+        Ok(decl.ty)
+    }
+
+    fn indices(&mut self, indices: &[Index]) -> Check {
+        indices.iter().try_for_each(|index| self.index(index))
+    }
+
+    fn index(&mut self, index: &Index) -> Check {
+        match index {
+            Index::Const(_) => Ok(()),
+            Index::Param(ParamId(id)) => {
+                ensure((*id as usize) < self.kernel.params.len(), || format!("there is no parameter {id}"))
+            }
+            Index::Var(var) => ensure(self.in_scope.contains(var), || {
+                let name = self.kernel.vars.get(var.index()).map_or("?", String::as_str);
+                format!("loop variable `{name}` is used outside its loop")
+            }),
+            Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
+                self.index(a)?;
+                self.index(b)
+            }
+            Index::Mul(a, _) => self.index(a),
+            Index::FloorDiv(a, divisor) | Index::Mod(a, divisor) => {
+                ensure(*divisor > 0, || format!("the divisor is {divisor}"))?;
+                self.index(a)
+            }
+            Index::Select(cond, a, b) => {
+                self.cond(cond)?;
+                self.index(a)?;
+                self.index(b)
+            }
+        }
+    }
+
+    fn cond(&mut self, cond: &Cond) -> Check {
+        match cond {
+            Cond::Compare(_, a, b) => {
+                self.index(a)?;
+                self.index(b)
+            }
+            Cond::Not(cond) => self.cond(cond),
+            Cond::And(conds) | Cond::Or(conds) => conds.iter().try_for_each(|cond| self.cond(cond)),
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) -> Check {
+        let kernel = self.kernel;
+        let ty = match &expr.kind {
+            ExprKind::Const(value) => value.ty(),
+            ExprKind::Index(index) => {
+                self.index(index)?;
+                ScalarType::I64
+            }
+            ExprKind::Cond(cond) => {
+                self.cond(cond)?;
+                ScalarType::Bool
+            }
+            ExprKind::Scalar(scalar) => {
+                let decl = kernel.scalars.get(scalar.index());
+                decl.ok_or_else(|| Problem(format!("there is no scalar {}", scalar.0)))?.ty
+            }
+            ExprKind::Local(local) => {
+                let decl = kernel.locals.get(local.index());
+                let decl = decl.ok_or_else(|| Problem(format!("there is no local {}", local.0)))?;
+                ensure(self.set.contains(local), || format!("local `{}` may be read before it is set", decl.name))?;
+                decl.ty
+            }
+            ExprKind::Load { array, index } => self.access(*array, index)?,
+            ExprKind::Unary(op, a) => {
+                self.expr(a)?;
+                ensure(unary_accepts(*op, a.ty), || format!("`{}` does not apply to {}", op.name(), a.ty))?;
+                a.ty
+            }
+            ExprKind::Binary(op, a, b) => {
+                self.expr(a)?;
+                self.expr(b)?;
+                ensure(a.ty == b.ty, || format!("the operands of `{}` are {} and {}", op.name(), a.ty, b.ty))?;
+                ensure(binary_accepts(*op, a.ty), || format!("`{}` does not apply to {}", op.name(), a.ty))?;
+                if op.is_comparison() { ScalarType::Bool } else { a.ty }
+            }
+            ExprKind::Cast(a) => {
+                self.expr(a)?;
+                expr.ty
+            }
+            ExprKind::Select(cond, a, b) => {
+                self.expr(cond)?;
+                self.expr(a)?;
+                self.expr(b)?;
+                ensure(cond.ty == ScalarType::Bool, || format!("`select` decides by a value of type {}", cond.ty))?;
+                ensure(a.ty == b.ty, || format!("the branches of `select` are {} and {}", a.ty, b.ty))?;
+                a.ty
+            }
+        };
+        ensure(expr.ty == ty, || format!("an expression of type {ty} says that it is {}", expr.ty))
+    }
+}
+
+fn unary_accepts(op: UnaryOp, ty: ScalarType) -> bool {
+    match op {
+        UnaryOp::Neg | UnaryOp::Abs => ty != ScalarType::Bool,
+        UnaryOp::Not => ty == ScalarType::Bool,
+        _ => ty.is_float(),
+    }
+}
+
+fn binary_accepts(op: BinaryOp, ty: ScalarType) -> bool {
+    match op {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div => ty != ScalarType::Bool,
+        BinaryOp::Rem => ty.is_int(),
+        BinaryOp::Pow => ty.is_float(),
+        BinaryOp::And | BinaryOp::Or => ty == ScalarType::Bool,
+        // Of any type; `false` is less than `true`.
+        _ => true,
+    }
+}
+
+/// The locals that some statements set.
+#[derive(Default)]
+struct Sets(HashSet<LocalId>);
+
+impl Visit for Sets {
+    fn stmt(&mut self, stmt: &Stmt) {
+        if let Stmt::Set { local, .. } = stmt {
+            self.0.insert(*local);
+        }
+        self.descend_stmt(stmt);
+    }
+}

@@ -1,0 +1,67 @@
+//! Bounds: every access stays inside its array, for all parameter values.
+
+use diag::Diagnostic;
+
+use crate::fault::Attempt;
+use crate::scop::{Access, Scop, Statement};
+use crate::witness::{Sample, evaluate, show_cell, show_params, show_point, smallest};
+
+pub(super) fn check(scop: &Scop) -> Attempt<Vec<Diagnostic>> {
+    let mut diagnostics: Vec<Diagnostic> = Vec::new();
+    for statement in &scop.statements {
+        let accesses = std::iter::once((&statement.write, "writes"))
+            .chain(statement.reads.iter().map(|read| (read, "reads")));
+        for (access, verb) in accesses {
+            // Accumulators are addressed by their own iteration ranges.
+            if scop.array(access.array).accumulator {
+                continue;
+            }
+            // The parts of one reduction share their accesses; each is reported once.
+            if diagnostics.iter().any(|known| known.span() == access.span) {
+                continue;
+            }
+            let outside = access.map.clone().subtract_range(scop.cells(access.array)?)?;
+            if let Some(sample) = smallest(outside.wrap()?)? {
+                diagnostics.push(explain(scop, statement, access, verb, &sample));
+            }
+        }
+    }
+    Ok(diagnostics)
+}
+
+fn explain(scop: &Scop, statement: &Statement, access: &Access, verb: &str, sample: &Sample) -> Diagnostic {
+    let function = &scop.function;
+    let array = scop.array(access.array);
+    let (instance, cell) = sample.point.split_at(statement.iters.len().min(sample.point.len()));
+    let extents = evaluate(&array.shape, &sample.params, &[], &[]).unwrap_or_default();
+    let place = |position: usize| {
+        if extents.len() > 1 { format!("dimension {} of `{}`", position + 1, array.name) } else { format!("`{}`", array.name) }
+    };
+    let outside = cell.iter().zip(&extents).position(|(index, extent)| *index < 0 || index >= extent).unwrap_or(0);
+    let (index, extent) = (cell.get(outside).copied().unwrap_or(0), extents.get(outside).copied().unwrap_or(0));
+    let limit = if index < 0 {
+        "indices start at 0".to_string()
+    } else if extent <= 0 {
+        format!("{} is empty", place(outside))
+    } else {
+        format!("{} ends at {}", place(outside), extent - 1)
+    };
+    let at = show_point(function, &statement.iters, instance);
+    let at = if at.is_empty() { String::new() } else { format!(" at {at}") };
+    let values = show_params(function, &sample.params);
+    let mut diagnostic =
+        Diagnostic::error("E0401", access.span, format!("{verb} {}, but {limit}", show_cell(&array.name, cell)))
+            .here(format!("{verb} {}{at}", show_cell(&array.name, cell)))
+            .label(array.span, format!("has shape {}", shape(scop, &array.shape)));
+    if !values.is_empty() {
+        diagnostic = diagnostic.note(format!("this happens for {values}"));
+    }
+    let subscript = access.index.get(outside).map(|index| function.show(index)).unwrap_or_default();
+    let bound = array.shape.get(outside).map(|extent| function.show(extent)).unwrap_or_default();
+    let guard = if index < 0 { format!("{subscript} >= 0") } else { format!("{subscript} < {bound}") };
+    diagnostic.help(format!("narrow the indices with a guard, `| {guard}`, or rule these sizes out with `where`"))
+}
+
+fn shape(scop: &Scop, shape: &[program::Affine]) -> String {
+    format!("[{}]", scop.function.show_list(shape))
+}

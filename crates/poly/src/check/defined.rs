@@ -1,0 +1,72 @@
+//! Definedness: outputs are assigned completely, and nothing is read before it is assigned.
+
+use diag::Diagnostic;
+use program::Role;
+
+use crate::deps::Dependences;
+use crate::fault::Attempt;
+use crate::scop::Scop;
+use crate::witness::{evaluate, show_cell, show_params, show_point, smallest};
+
+pub(super) fn check(scop: &Scop, dependences: &Dependences) -> Attempt<Vec<Diagnostic>> {
+    let mut diagnostics = unassigned_outputs(scop)?;
+    diagnostics.extend(undefined_reads(scop, dependences)?);
+    Ok(diagnostics)
+}
+
+fn unassigned_outputs(scop: &Scop) -> Attempt<Vec<Diagnostic>> {
+    let mut diagnostics = Vec::new();
+    for id in scop.function.array_ids().filter(|id| scop.array(*id).role == Role::Out) {
+        let array = scop.array(id);
+        let mut missing = scop.cells(id)?.intersect_params(scop.context.clone())?;
+        for statement in scop.statements.iter().filter(|s| s.write.array == id && !s.kind.is_update()) {
+            missing = missing.subtract(statement.write.map.clone().range()?)?;
+        }
+        let Some(sample) = smallest(missing)? else { continue };
+        let cell = show_cell(&array.name, &sample.point);
+        let values = show_params(&scop.function, &sample.params);
+        let mut diagnostic = Diagnostic::error("E0404", array.span, format!("output `{}` is not assigned completely", array.name))
+            .here(format!("{cell} is never assigned"));
+        if !values.is_empty() {
+            diagnostic = diagnostic.note(format!("this happens for {values}"));
+        }
+        diagnostics.push(diagnostic.help(format!("assign the remaining cells, or make `{}` an `inout` argument", array.name)));
+    }
+    Ok(diagnostics)
+}
+
+fn undefined_reads(scop: &Scop, dependences: &Dependences) -> Attempt<Vec<Diagnostic>> {
+    let mut diagnostics: Vec<Diagnostic> = Vec::new();
+    for map in dependences.without_source.maps()? {
+        let (Some(statement), Some(array)) = (map.get_tuple_name(isl::Dim::In)?, map.get_tuple_name(isl::Dim::Out)?)
+        else {
+            continue;
+        };
+        let (Some(statement), Some((id, array))) = (scop.statement(&statement), scop.array_named(&array)) else { continue };
+        if !matches!(array.role, Role::Local | Role::Out) {
+            continue;
+        }
+        let Some(sample) = smallest(map.wrap()?)? else { continue };
+        let (instance, cell) = sample.point.split_at(statement.iters.len().min(sample.point.len()));
+        let reads = statement.reads.iter().filter(|read| read.array == id);
+        let found = reads.clone().find(|read| {
+            evaluate(&read.index, &sample.params, &statement.iters, instance).as_deref() == Some(cell)
+        });
+        let span = found.or_else(|| reads.clone().next()).map_or(statement.span, |read| read.span);
+        if diagnostics.iter().any(|known| known.span() == span) {
+            continue;
+        }
+        let cell = show_cell(&array.name, cell);
+        let at = show_point(&scop.function, &statement.iters, instance);
+        let at = if at.is_empty() { String::new() } else { format!(" at {at}") };
+        let values = show_params(&scop.function, &sample.params);
+        let mut diagnostic = Diagnostic::error("E0405", span, format!("reads {cell} before it is assigned"))
+            .here(format!("reads {cell}{at}"))
+            .label(array.span, "has no value before it is assigned");
+        if !values.is_empty() {
+            diagnostic = diagnostic.note(format!("this happens for {values}"));
+        }
+        diagnostics.push(diagnostic);
+    }
+    Ok(diagnostics)
+}

@@ -1,0 +1,311 @@
+//! Loop generation: from a legal schedule to the loop tree.
+//!
+//! In: a Scop and a [`LegalSchedule`]; nothing else can be lowered.  Out: a [`Kernel`] without any trace of isl.
+//! Not here: simplification and register use of the loops (`loops::optimize`).
+
+use std::collections::HashMap;
+
+use isl::ast::{self, Op};
+use isl::{AstBuild, AstOptions, Id};
+use loops::{
+    ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LoopKind, ParamId, ScalarDecl, ScalarId,
+    Stmt, VarId,
+};
+use program::{Affine, Atom, IterId};
+
+use crate::fault::{Attempt, Fault};
+use crate::legality::LegalSchedule;
+use crate::scop::{Scop, Statement};
+
+/// Generates the loops of a schedule.
+pub fn generate(scop: &Scop, schedule: &LegalSchedule) -> diag::Result<Kernel> {
+    let generate = || -> Attempt<Kernel> {
+        let tree = ast_tree(scop, schedule)?;
+        let mut generator = Generator::new(scop);
+        let body = generator.node(&tree)?;
+        Ok(generator.finish(body))
+    };
+    generate().map_err(|fault| fault.at("loops"))
+}
+
+fn ast_tree(scop: &Scop, schedule: &LegalSchedule) -> Attempt<ast::Node> {
+    let ctx = scop.params.ctx();
+    // One comparison per loop condition; its bound then reads `min(…)`.
+    ctx.set_ast_options(&AstOptions { atomic_upper_bound: true, detect_min_max: true, ..AstOptions::default() })?;
+    let schedule = schedule.schedule().clone();
+    let depth = schedule.get_map()?.maps()?.iter().map(|map| map.dim(isl::Dim::Out)).collect::<isl::Result<Vec<_>>>()?;
+    let prefix = loop_prefix(scop);
+    let names = (0..depth.into_iter().max().unwrap_or(0)).map(|position| format!("{prefix}{position}"));
+    let iterators = names.map(|name| Id::new(ctx, &name)).collect::<isl::Result<Vec<_>>>()?;
+    let build = AstBuild::from_context(scop.context.clone())?.set_iterators(&iterators)?;
+    Ok(build.node_from_schedule(schedule)?.to_tree()?)
+}
+
+/// Loop variables are named so that none looks like a parameter.
+fn loop_prefix(scop: &Scop) -> String {
+    let mut prefix = "c".to_string();
+    let clashes = |prefix: &str| {
+        scop.function.params.iter().any(|param| {
+            param.name.strip_prefix(prefix).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+        })
+    };
+    while clashes(&prefix) {
+        prefix.push('_');
+    }
+    prefix
+}
+
+struct Generator<'a> {
+    scop: &'a Scop,
+    vars: Vec<String>,
+    /// What each name of isl's means here.
+    names: HashMap<String, Index>,
+}
+
+impl<'a> Generator<'a> {
+    fn new(scop: &'a Scop) -> Self {
+        let params = scop.function.params.iter().enumerate();
+        let names = params.map(|(position, param)| (param.name.clone(), Index::Param(ParamId(position as u32))));
+        Generator { scop, vars: Vec::new(), names: names.collect() }
+    }
+
+    fn finish(self, body: Vec<Stmt>) -> Kernel {
+        let function = &self.scop.function;
+        let arrays = self.scop.arrays.iter().map(|array| {
+            let extent = |affine: &Affine| {
+                let extent = index(affine, &|_| None);
+                // An accumulator of nothing has no cells.
+                if array.accumulator { Index::Max(Box::new(Index::Const(0)), Box::new(extent)) } else { extent }
+            };
+            let shape = array.shape.iter().map(extent).collect();
+            ArrayDecl { name: array.name.clone(), ty: array.ty, shape, role: array.role }
+        });
+        Kernel {
+            name: function.name.clone(),
+            params: function.params.iter().map(|param| param.name.clone()).collect(),
+            scalars: function.scalars.iter().map(|s| ScalarDecl { name: s.name.clone(), ty: s.ty }).collect(),
+            arrays: arrays.collect(),
+            vars: self.vars,
+            locals: Vec::new(),
+            body,
+        }
+    }
+
+    fn node(&mut self, node: &ast::Node) -> Attempt<Vec<Stmt>> {
+        match node {
+            ast::Node::Block(nodes) => {
+                let mut stmts = Vec::new();
+                for node in nodes {
+                    stmts.extend(self.node(node)?);
+                }
+                Ok(stmts)
+            }
+            ast::Node::Mark { body, .. } => self.node(body),
+            ast::Node::If { cond, then, otherwise } => {
+                let cond = self.cond(cond)?;
+                let then = self.node(then)?;
+                let otherwise = otherwise.as_ref().map_or(Ok(Vec::new()), |node| self.node(node))?;
+                Ok(vec![Stmt::If { cond, then, otherwise }])
+            }
+            ast::Node::For { iterator, init, cond, inc, body, degenerate, .. } => {
+                let lo = self.index(init)?;
+                if *degenerate {
+                    let hidden = self.names.insert(iterator.clone(), lo);
+                    let body = self.node(body)?;
+                    self.restore(iterator, hidden);
+                    return Ok(body);
+                }
+                let hi = self.upper_bound(iterator, cond)?;
+                let ast::Expr::Int(step @ 1..) = inc else {
+                    return Err(Fault::bug(format!("a loop increment of {inc:?}")));
+                };
+                let var = VarId(self.vars.len() as u32);
+                self.vars.push(iterator.clone());
+                let hidden = self.names.insert(iterator.clone(), Index::Var(var));
+                let body = self.node(body)?;
+                self.restore(iterator, hidden);
+                Ok(vec![Stmt::For(For { var, kind: LoopKind::Serial, lo, hi, step: *step, body })])
+            }
+            ast::Node::User(expr, _) => Ok(vec![self.instance(expr)?]),
+        }
+    }
+
+    fn restore(&mut self, iterator: &str, hidden: Option<Index>) {
+        match hidden {
+            Some(index) => self.names.insert(iterator.to_string(), index),
+            None => self.names.remove(iterator),
+        };
+    }
+
+    /// The bound `e` of `iterator < e`, or `e + 1` of `iterator <= e`.
+    fn upper_bound(&self, iterator: &str, cond: &ast::Expr) -> Attempt<Index> {
+        let ast::Expr::Op(op @ (Op::Lt | Op::Le), args) = cond else {
+            return Err(Fault::bug(format!("a loop condition {cond:?}")));
+        };
+        match args.as_slice() {
+            [ast::Expr::Id(name), bound] if name == iterator => {
+                let bound = self.index(bound)?;
+                Ok(match op {
+                    Op::Le => Index::Add(Box::new(bound), Box::new(Index::Const(1))),
+                    _ => bound,
+                })
+            }
+            _ => Err(Fault::bug(format!("a loop condition {cond:?}"))),
+        }
+    }
+
+    /// One statement instance, from isl's `S0(c0, c1 + 1)`.
+    fn instance(&mut self, expr: &ast::Expr) -> Attempt<Stmt> {
+        let ast::Expr::Op(Op::Call, args) = expr else { return Err(Fault::bug(format!("a user node {expr:?}"))) };
+        let Some((ast::Expr::Id(name), args)) = args.split_first() else {
+            return Err(Fault::bug("a call without a name"));
+        };
+        let statement = self.scop.statement(name).ok_or_else(|| Fault::bug(format!("no statement {name}")))?;
+        let values = args.iter().map(|arg| self.index(arg)).collect::<Attempt<Vec<_>>>()?;
+        if values.len() != statement.iters.len() {
+            return Err(Fault::bug(format!("{name} is called with {} values", values.len())));
+        }
+        let body = Body { statement, values: &values };
+        Ok(Stmt::Store {
+            array: ArrayId(statement.write.array.0),
+            index: statement.write.index.iter().map(|affine| body.index(affine)).collect(),
+            value: body.expr(&statement.value)?,
+        })
+    }
+
+    fn index(&self, expr: &ast::Expr) -> Attempt<Index> {
+        let args = |args: &[ast::Expr]| args.iter().map(|arg| self.index(arg)).collect::<Attempt<Vec<_>>>();
+        match expr {
+            ast::Expr::Int(value) => Ok(Index::Const(*value)),
+            ast::Expr::Id(name) => {
+                self.names.get(name).cloned().ok_or_else(|| Fault::bug(format!("unknown name {name} in loops")))
+            }
+            ast::Expr::Op(op @ (Op::Cond | Op::Select), parts) => {
+                let [cond, then, otherwise] = parts.as_slice() else { return Err(Fault::bug(format!("{op:?} of {parts:?}"))) };
+                let cond = Box::new(self.cond(cond)?);
+                Ok(Index::Select(cond, Box::new(self.index(then)?), Box::new(self.index(otherwise)?)))
+            }
+            ast::Expr::Op(Op::Minus, parts) => match args(parts)?.pop() {
+                Some(operand) => Ok(Index::Mul(Box::new(operand), -1)),
+                None => Err(Fault::bug("a minus without operand")),
+            },
+            ast::Expr::Op(op, parts) => {
+                let mut operands = args(parts)?.into_iter();
+                let first = operands.next().ok_or_else(|| Fault::bug(format!("{op:?} without operands")))?;
+                operands.try_fold(first, |left, right| combine(*op, left, right))
+            }
+        }
+    }
+
+    fn cond(&self, expr: &ast::Expr) -> Attempt<Cond> {
+        match expr {
+            ast::Expr::Int(value) => Ok(if *value != 0 { Cond::And(Vec::new()) } else { Cond::Or(Vec::new()) }),
+            ast::Expr::Op(Op::And | Op::AndThen, parts) => {
+                Ok(Cond::And(parts.iter().map(|part| self.cond(part)).collect::<Attempt<_>>()?))
+            }
+            ast::Expr::Op(Op::Or | Op::OrElse, parts) => {
+                Ok(Cond::Or(parts.iter().map(|part| self.cond(part)).collect::<Attempt<_>>()?))
+            }
+            ast::Expr::Op(op, parts) => {
+                let op = match op {
+                    Op::Eq => CompareOp::Eq,
+                    Op::Le => CompareOp::Le,
+                    Op::Lt => CompareOp::Lt,
+                    Op::Ge => CompareOp::Ge,
+                    Op::Gt => CompareOp::Gt,
+                    _ => return Err(Fault::bug(format!("{op:?} as a condition"))),
+                };
+                let [lhs, rhs] = parts.as_slice() else { return Err(Fault::bug(format!("{op:?} of {parts:?}"))) };
+                Ok(Cond::Compare(op, self.index(lhs)?, self.index(rhs)?))
+            }
+            ast::Expr::Id(name) => Err(Fault::bug(format!("{name} as a condition"))),
+        }
+    }
+}
+
+/// Integer operators of two operands.
+fn combine(op: Op, left: Index, right: Index) -> Attempt<Index> {
+    let (left, right) = match (op, left, right) {
+        (Op::Mul, left, Index::Const(factor)) | (Op::Mul, Index::Const(factor), left) => {
+            return Ok(Index::Mul(Box::new(left), factor));
+        }
+        // An exact division is a floor division.
+        (Op::Div | Op::FdivQ | Op::PdivQ, left, Index::Const(divisor @ 1..)) => {
+            return Ok(Index::FloorDiv(Box::new(left), divisor));
+        }
+        (Op::PdivR | Op::ZdivR, left, Index::Const(divisor @ 1..)) => return Ok(Index::Mod(Box::new(left), divisor)),
+        (_, left, right) => (Box::new(left), Box::new(right)),
+    };
+    match op {
+        Op::Add => Ok(Index::Add(left, right)),
+        Op::Sub => Ok(Index::Sub(left, right)),
+        Op::Min => Ok(Index::Min(left, right)),
+        Op::Max => Ok(Index::Max(left, right)),
+        _ => Err(Fault::bug(format!("{op:?} of {left:?} and {right:?}"))),
+    }
+}
+
+/// An affine expression as loop arithmetic; `iter` gives the value of an iterator.
+fn index(affine: &Affine, iter: &dyn Fn(IterId) -> Option<Index>) -> Index {
+    let mut sum = Index::Const(affine.constant);
+    for (atom, coefficient) in &affine.terms {
+        let value = match atom {
+            Atom::Param(id) => Index::Param(ParamId(id.0)),
+            Atom::Iter(id) => iter(*id).unwrap_or(Index::Const(0)),
+            Atom::Div(numerator, divisor) => Index::FloorDiv(Box::new(index(numerator, iter)), *divisor),
+        };
+        sum = Index::Add(Box::new(sum), Box::new(Index::Mul(Box::new(value), *coefficient)));
+    }
+    sum
+}
+
+/// A statement's expressions, with its iterators replaced by what the loops say they are.
+struct Body<'a> {
+    statement: &'a Statement,
+    values: &'a [Index],
+}
+
+impl Body<'_> {
+    fn index(&self, affine: &Affine) -> Index {
+        index(affine, &|iter| {
+            let position = self.statement.iters.iter().position(|known| *known == iter)?;
+            self.values.get(position).cloned()
+        })
+    }
+
+    fn cond(&self, cond: &program::Cond) -> Cond {
+        let compare = |op, affine: &Affine| Cond::Compare(op, self.index(affine), Index::Const(0));
+        match cond {
+            program::Cond::NonNegative(affine) => compare(CompareOp::Ge, affine),
+            program::Cond::Zero(affine) => compare(CompareOp::Eq, affine),
+            program::Cond::And(conds) => Cond::And(conds.iter().map(|cond| self.cond(cond)).collect()),
+            program::Cond::Or(conds) => Cond::Or(conds.iter().map(|cond| self.cond(cond)).collect()),
+        }
+    }
+
+    fn expr(&self, expr: &program::Expr) -> Attempt<Expr> {
+        use program::ExprKind as From;
+        let boxed = |operand: &program::Expr| self.expr(operand).map(Box::new);
+        let kind = match &expr.kind {
+            From::Const(value) => ExprKind::Const(*value),
+            From::Index(affine) => ExprKind::Index(self.index(affine)),
+            From::Scalar(id) => ExprKind::Scalar(ScalarId(id.0)),
+            From::Load { array, index } => {
+                let index = index.iter().map(|affine| self.index(affine)).collect();
+                ExprKind::Load { array: ArrayId(array.0), index }
+            }
+            From::Unary(op, operand) => ExprKind::Unary(*op, boxed(operand)?),
+            From::Binary(op, lhs, rhs) => ExprKind::Binary(*op, boxed(lhs)?, boxed(rhs)?),
+            From::Cast(operand) => ExprKind::Cast(boxed(operand)?),
+            From::Select { cond, affine, then, otherwise } => {
+                let cond = match affine {
+                    Some(affine) => Box::new(Expr { kind: ExprKind::Cond(self.cond(affine)), ty: cond.ty }),
+                    None => boxed(cond)?,
+                };
+                ExprKind::Select(cond, boxed(then)?, boxed(otherwise)?)
+            }
+            From::Reduce { .. } => return Err(Fault::bug("a reduction is left in a statement")),
+        };
+        Ok(Expr { kind, ty: expr.ty })
+    }
+}

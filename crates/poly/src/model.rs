@@ -1,0 +1,560 @@
+//! Modelling: from the array program to statements as sets and maps.
+//!
+//! In: a verified function.  Out: a [`Scop`] in which every reduction is an init, an update and a fini statement.
+//! A reduction is computed once for all instances of its forall that share it: its statements range over the enclosing
+//! `for` loops and over those forall indices that it uses.
+//! Not here: whether the program is legal (`check`), and any order but the original one.
+
+use diag::Span;
+use isl::{Context, Dim, Map, Set};
+use program::{
+    Affine, ArrayId, Assign, Atom, Bound, Cond, Expr, ExprKind, For, Function, IterId, Node, ReduceOp, Role,
+};
+
+use crate::fault::{Attempt, Fault};
+use crate::scop::{Access, Scop, ScopArray, Statement, StatementKind};
+use crate::sets::{Frame, Params, in_range};
+
+/// Where accumulators live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// One cell per instance of the enclosing `for` loops, so that nothing orders these but the data.
+    Expanded,
+    /// The cells are used again in every iteration of the enclosing `for` loops.
+    Reused,
+}
+
+/// Models one function.
+pub fn model(ctx: &Context, function: &Function, storage: Storage) -> diag::Result<Scop> {
+    Modeller::new(ctx, function, storage).and_then(Modeller::run).map_err(|fault| fault.at("model"))
+}
+
+struct Modeller<'a> {
+    function: &'a Function,
+    params: Params,
+    context: Set,
+    storage: Storage,
+    arrays: Vec<ScopArray>,
+    /// Statements with their original time, which is padded to one length at the end.
+    statements: Vec<(Statement, Vec<Affine>)>,
+    /// Every iterator's range, for the extents of accumulators.
+    ranges: Vec<Option<(Affine, Affine)>>,
+}
+
+/// The loops around a place in the program.
+#[derive(Clone)]
+struct Place {
+    /// How many of `iters` belong to `for` loops; these come first.
+    ordered: usize,
+    iters: Vec<IterId>,
+    domain: Set,
+    /// The original order so far.
+    time: Vec<Affine>,
+}
+
+/// One source statement while its reductions are taken out.
+struct Source<'a> {
+    assign: &'a Assign,
+    /// The time of the statement; its parts follow each other behind it.
+    time: Vec<Affine>,
+    parts: i64,
+    reductions: usize,
+}
+
+impl<'a> Modeller<'a> {
+    fn new(ctx: &Context, function: &'a Function, storage: Storage) -> Attempt<Self> {
+        let params = Params::new(ctx, function)?;
+        let context = context(&params, function)?;
+        let mut arrays: Vec<ScopArray> = Vec::new();
+        for array in &function.arrays {
+            let name = unique(&array.name, |name| arrays.iter().any(|known| known.name == name));
+            arrays.push(ScopArray {
+                name,
+                ty: array.ty,
+                shape: array.shape.clone(),
+                role: array.role,
+                accumulator: false,
+                span: array.span,
+            });
+        }
+        let ranges = vec![None; function.iters.len()];
+        Ok(Modeller { function, params, context, storage, arrays, statements: Vec::new(), ranges })
+    }
+
+    fn run(mut self) -> Attempt<Scop> {
+        let frame = self.frame(None, &[])?;
+        let domain = Set::universe(frame.space)?.intersect_params(self.context.clone())?;
+        let outermost = Place { ordered: 0, iters: Vec::new(), domain, time: Vec::new() };
+        self.block(&self.function.body, &outermost)?;
+        let longest = self.statements.iter().map(|(_, time)| time.len()).max().unwrap_or(0);
+        let mut statements = Vec::new();
+        for (mut statement, mut time) in std::mem::take(&mut self.statements) {
+            time.resize(longest, Affine::constant(0));
+            let frame = self.frame(Some(&statement.name), &statement.iters)?;
+            let range = self.params.tuple(None, &vec![""; longest])?;
+            statement.order = frame.map(range, &time)?.intersect_domain(statement.domain.clone())?;
+            statements.push(statement);
+        }
+        Ok(Scop {
+            function: self.function.clone(),
+            params: self.params,
+            context: self.context,
+            arrays: self.arrays,
+            statements,
+        })
+    }
+
+    fn frame(&self, name: Option<&str>, iters: &[IterId]) -> Attempt<Frame> {
+        Frame::new(&self.params, self.function, name, iters)
+    }
+
+    fn block(&mut self, nodes: &[Node], place: &Place) -> Attempt<()> {
+        for (position, node) in nodes.iter().enumerate() {
+            let mut place = place.clone();
+            place.time.push(Affine::constant(position as i64));
+            match node {
+                Node::For(node) => self.ordered_loop(node, place)?,
+                Node::Assign(assign) => self.assign(assign, place)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn ordered_loop(&mut self, node: &For, place: Place) -> Attempt<()> {
+        let iter = Affine::iter(node.bound.iter);
+        let mut place = self.enter(place, std::slice::from_ref(&node.bound), &stride(node)?)?;
+        place.ordered += 1;
+        let downwards = (node.step < 0) != node.rev;
+        let direction = if downwards { iter.scale(-1) } else { Some(iter) };
+        place.time.push(direction.ok_or_else(|| Fault::bug("a loop index overflows"))?);
+        self.block(&node.body, &place)
+    }
+
+    /// The place inside loops over `bounds` that run where `guard` holds. The time is the caller's business.
+    fn enter(&mut self, mut place: Place, bounds: &[Bound], guard: &Cond) -> Attempt<Place> {
+        for bound in bounds {
+            let range = (self.extreme(&bound.lo, false)?, self.extreme(&bound.hi, true)?);
+            self.ranges[bound.iter.index()] = Some(range);
+            place.iters.push(bound.iter);
+        }
+        let frame = self.frame(None, &place.iters)?;
+        let mut domain = place.domain.add_dims(Dim::Set, bounds.len())?.reset_space(frame.space.clone())?;
+        for bound in bounds {
+            domain = domain.intersect(frame.cond(&in_range(bound)?)?)?;
+        }
+        if !guard.is_true() {
+            domain = domain.intersect(frame.cond(guard)?)?.coalesce()?;
+        }
+        place.domain = domain;
+        Ok(place)
+    }
+
+    fn assign(&mut self, assign: &Assign, place: Place) -> Attempt<()> {
+        let time = place.time.clone();
+        let place = self.enter(place, &assign.foralls, &assign.guard)?;
+        let mut source = Source { assign, time, parts: 0, reductions: 0 };
+        let value = match self.accumulates_in_place(assign, &place) {
+            Some((op, bounds, guard, body)) => {
+                let accumulator = (assign.target, assign.index.clone());
+                self.reduction(&mut source, &place, op, bounds, guard, body, Some(accumulator), &[], assign.value.span)?
+            }
+            None => self.extract(&mut source, &assign.value, &place, &mut Vec::new())?,
+        };
+        let (kind, suffix) =
+            if source.reductions > 0 { (StatementKind::Fini, "_fini") } else { (StatementKind::Assign, "") };
+        let mut time = source.time.clone();
+        time.push(Affine::constant(source.parts));
+        time.extend(place.iters[place.ordered..].iter().map(|iter| Affine::iter(*iter)));
+        let name = format!("{}{suffix}", assign.name);
+        let target = (assign.target, assign.index.clone(), assign.target_span);
+        self.statement(&source, name, kind, &place, target, value, time)
+    }
+
+    /// A statement that is one reduction, uses all of its indices, and does not read its target, accumulates there.
+    fn accumulates_in_place<'e>(
+        &self,
+        assign: &'e Assign,
+        place: &Place,
+    ) -> Option<(ReduceOp, &'e [Bound], &'e Cond, &'e Expr)> {
+        let ExprKind::Reduce { op, bounds, guard, body } = &assign.value.kind else { return None };
+        let mut reads_target = false;
+        visit_loads(body, &mut |array, _| reads_target |= array == assign.target);
+        let used = used_iters(&assign.value);
+        let uses_all = place.iters[place.ordered..].iter().all(|iter| used.contains(iter));
+        (!reads_target && uses_all).then_some((*op, bounds.as_slice(), guard, body.as_ref()))
+    }
+
+    /// The expression with its reductions replaced by loads of their accumulators.
+    ///
+    /// `conditions` are the data-dependent conditions under which the expression is evaluated; a reduction under
+    /// them is computed for every instance, so they guard its terms instead.
+    fn extract(
+        &mut self,
+        source: &mut Source<'_>,
+        expr: &Expr,
+        place: &Place,
+        conditions: &mut Vec<Expr>,
+    ) -> Attempt<Expr> {
+        let kind = match &expr.kind {
+            ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Load { .. } => expr.kind.clone(),
+            ExprKind::Unary(op, operand) => {
+                ExprKind::Unary(*op, Box::new(self.extract(source, operand, place, conditions)?))
+            }
+            ExprKind::Binary(op, lhs, rhs) => {
+                let lhs = self.extract(source, lhs, place, conditions)?;
+                let rhs = self.extract(source, rhs, place, conditions)?;
+                ExprKind::Binary(*op, Box::new(lhs), Box::new(rhs))
+            }
+            ExprKind::Cast(operand) => ExprKind::Cast(Box::new(self.extract(source, operand, place, conditions)?)),
+            ExprKind::Select { cond, affine, then, otherwise } => {
+                let cond = self.extract(source, cond, place, conditions)?;
+                let mut branches = Vec::new();
+                for (branch, taken) in [(then, true), (otherwise, false)] {
+                    branches.push(self.extract_branch(source, branch, &cond, affine.as_ref(), taken, place, conditions)?);
+                }
+                let (Some(otherwise), Some(then)) = (branches.pop(), branches.pop()) else {
+                    return Err(Fault::bug("a branch is missing"));
+                };
+                let (then, otherwise) = (Box::new(then), Box::new(otherwise));
+                ExprKind::Select { cond: Box::new(cond), affine: affine.clone(), then, otherwise }
+            }
+            ExprKind::Reduce { op, bounds, guard, body } => {
+                return self.reduction(source, place, *op, bounds, guard, body, None, conditions, expr.span);
+            }
+        };
+        Ok(Expr { kind, ty: expr.ty, span: expr.span })
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a branch is known by its condition, its side and its place")]
+    fn extract_branch(
+        &mut self,
+        source: &mut Source<'_>,
+        branch: &Expr,
+        cond: &Expr,
+        affine: Option<&Cond>,
+        taken: bool,
+        place: &Place,
+        conditions: &mut Vec<Expr>,
+    ) -> Attempt<Expr> {
+        if !contains_reduction(branch) {
+            return Ok(branch.clone());
+        }
+        if let Some(affine) = affine {
+            let affine = if taken { Some(affine.clone()) } else { affine.negate() };
+            let affine = affine.ok_or_else(|| Fault::bug("a condition overflows"))?;
+            let frame = self.frame(None, &place.iters)?;
+            let mut place = place.clone();
+            place.domain = place.domain.intersect(frame.cond(&affine)?)?.coalesce()?;
+            return self.extract(source, branch, &place, conditions);
+        }
+        let holds = if taken {
+            cond.clone()
+        } else {
+            let kind = ExprKind::Unary(program::UnaryOp::Not, Box::new(cond.clone()));
+            Expr { kind, ty: cond.ty, span: cond.span }
+        };
+        conditions.push(holds);
+        let branch = self.extract(source, branch, place, conditions);
+        conditions.pop();
+        branch
+    }
+
+    /// Makes the init and update statements of a reduction and returns the load of its finished value.
+    #[expect(clippy::too_many_arguments, reason = "the parts of a reduction, and where it stands")]
+    fn reduction(
+        &mut self,
+        source: &mut Source<'_>,
+        place: &Place,
+        op: ReduceOp,
+        bounds: &[Bound],
+        guard: &Cond,
+        body: &Expr,
+        accumulator: Option<(ArrayId, Vec<Affine>)>,
+        conditions: &[Expr],
+        span: Span,
+    ) -> Attempt<Expr> {
+        let ty = body.ty;
+        let mut used = used_iters(body);
+        bounds.iter().for_each(|bound| {
+            bound.lo.visit_iters(&mut |iter| used.push(iter));
+            bound.hi.visit_iters(&mut |iter| used.push(iter));
+        });
+        guard.visit_iters(&mut |iter| used.push(iter));
+        conditions.iter().for_each(|condition| used.extend(used_iters(condition)));
+        let shared = self.keep_iters(place, &used)?;
+
+        let mut term = body.clone();
+        for condition in conditions.iter().rev() {
+            let neutral = Expr { kind: ExprKind::Const(op.neutral(ty)), ty, span: body.span };
+            let (cond, then, otherwise) = (Box::new(condition.clone()), Box::new(term), Box::new(neutral));
+            term = Expr { kind: ExprKind::Select { cond, affine: None, then, otherwise }, ty, span: body.span };
+        }
+        let number = source.reductions;
+        source.reductions += 1;
+        let inner = self.enter(shared.clone(), bounds, guard)?;
+        let term = self.extract(source, &term, &inner, &mut Vec::new())?;
+
+        let suffix = if number == 0 { String::new() } else { number.to_string() };
+        let ((array, index), span) = match accumulator {
+            Some(in_place) => (in_place, source.assign.target_span),
+            None => {
+                let name = format!("{}_{}{suffix}", source.assign.name, op.name());
+                (self.accumulator(&name, &shared, ty, span)?, span)
+            }
+        };
+        let part = Affine::constant(source.parts);
+        source.parts += 1;
+        let mut time = source.time.clone();
+        time.push(part);
+        time.extend(shared.iters[shared.ordered..].iter().map(|iter| Affine::iter(*iter)));
+
+        let target = (array, index.clone(), span);
+        let init = Expr { kind: ExprKind::Const(op.neutral(ty)), ty, span };
+        let name = format!("{}_init{suffix}", source.assign.name);
+        let init_time = [time.as_slice(), &[Affine::constant(0)]].concat();
+        self.statement(source, name, StatementKind::Init(op), &shared, target.clone(), init, init_time)?;
+
+        let load = Expr { kind: ExprKind::Load { array, index }, ty, span };
+        let sum = ExprKind::Binary(op.combine(), Box::new(load.clone()), Box::new(term));
+        let update = Expr { kind: sum, ty, span };
+        let name = format!("{}_update{suffix}", source.assign.name);
+        time.push(Affine::constant(1));
+        time.extend(bounds.iter().map(|bound| Affine::iter(bound.iter)));
+        self.statement(source, name, StatementKind::Update(op), &inner, target, update, time)?;
+        Ok(load)
+    }
+
+    /// The place with only its ordered loops and the iterators in `used`.
+    fn keep_iters(&self, place: &Place, used: &[IterId]) -> Attempt<Place> {
+        let mut kept = place.clone();
+        for position in (place.ordered..place.iters.len()).rev() {
+            if !used.contains(&place.iters[position]) {
+                kept.domain = kept.domain.project_out(Dim::Set, position, 1)?;
+                kept.iters.remove(position);
+            }
+        }
+        if kept.iters.len() < place.iters.len() {
+            kept.domain = kept.domain.coalesce()?.reset_space(self.frame(None, &kept.iters)?.space)?;
+        }
+        Ok(kept)
+    }
+
+    /// A new array for partial results, and the subscripts by which an instance finds its cell.
+    fn accumulator(
+        &mut self,
+        name: &str,
+        place: &Place,
+        ty: program::ScalarType,
+        span: Span,
+    ) -> Attempt<(ArrayId, Vec<Affine>)> {
+        let first = match self.storage {
+            Storage::Expanded => 0,
+            Storage::Reused => place.ordered,
+        };
+        let overflow = || Fault::bug("the extent of an accumulator overflows");
+        let (mut shape, mut index) = (Vec::new(), Vec::new());
+        for iter in &place.iters[first..] {
+            let (lo, hi) = self.ranges[iter.index()].clone().ok_or_else(|| Fault::bug("an iterator has no range"))?;
+            shape.push(hi.sub(&lo).ok_or_else(overflow)?);
+            index.push(Affine::iter(*iter).sub(&lo).ok_or_else(overflow)?);
+        }
+        let name = unique(name, |name| self.arrays.iter().any(|known| known.name == name));
+        let id = ArrayId(self.arrays.len() as u32);
+        self.arrays.push(ScopArray { name, ty, shape, role: Role::Local, accumulator: true, span });
+        Ok((id, index))
+    }
+
+    /// The largest or smallest value of an expression, as one over the parameters.
+    fn extreme(&self, affine: &Affine, largest: bool) -> Attempt<Affine> {
+        let overflow = || Fault::bug("a range overflows");
+        let mut sum = Affine::constant(affine.constant);
+        for (atom, coefficient) in &affine.terms {
+            let upwards = largest == (*coefficient > 0);
+            let extreme = match atom {
+                Atom::Param(id) => Affine::param(*id),
+                Atom::Iter(id) => {
+                    let range = self.ranges[id.index()].as_ref();
+                    let (lo, hi) = range.ok_or_else(|| Fault::bug("an iterator has no range"))?;
+                    if upwards { hi.sub(&Affine::constant(1)).ok_or_else(overflow)? } else { lo.clone() }
+                }
+                Atom::Div(numerator, divisor) => {
+                    self.extreme(numerator, upwards)?.div(*divisor).ok_or_else(overflow)?
+                }
+            };
+            sum = sum.add_scaled(&extreme, *coefficient).ok_or_else(overflow)?;
+        }
+        Ok(sum)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of a statement")]
+    fn statement(
+        &mut self,
+        source: &Source<'_>,
+        name: String,
+        kind: StatementKind,
+        place: &Place,
+        (array, index, target_span): (ArrayId, Vec<Affine>, Span),
+        value: Expr,
+        time: Vec<Affine>,
+    ) -> Attempt<()> {
+        let name = unique(&name, |name| self.statements.iter().any(|(known, _)| known.name == name));
+        let frame = self.frame(Some(&name), &place.iters)?;
+        let domain = place.domain.clone().reset_space(frame.space.clone())?;
+        let write = self.access(&frame, &domain, array, &index, target_span)?;
+        let mut reads = Vec::new();
+        self.collect_reads(&frame, &domain, &value, &mut reads)?;
+        let order = Map::identity(frame.space.clone().map_from_set()?)?;
+        let statement = Statement {
+            name,
+            source: source.assign.name.clone(),
+            kind,
+            iters: place.iters.clone(),
+            domain,
+            write,
+            reads,
+            value,
+            order,
+            span: source.assign.span,
+        };
+        self.statements.push((statement, time));
+        Ok(())
+    }
+
+    fn access(&self, frame: &Frame, domain: &Set, array: ArrayId, index: &[Affine], span: Span) -> Attempt<Access> {
+        let declared = &self.arrays[array.index()];
+        let range = self.params.tuple(Some(&declared.name), &vec![""; index.len()])?;
+        let map = frame.map(range, index)?.intersect_domain(domain.clone())?;
+        Ok(Access { array, index: index.to_vec(), span, map })
+    }
+
+    /// Every load, with the instances that perform it: affine conditions around it narrow them.
+    fn collect_reads(&self, frame: &Frame, domain: &Set, expr: &Expr, reads: &mut Vec<Access>) -> Attempt<()> {
+        match &expr.kind {
+            ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) => {}
+            ExprKind::Load { array, index } => reads.push(self.access(frame, domain, *array, index, expr.span)?),
+            ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => self.collect_reads(frame, domain, operand, reads)?,
+            ExprKind::Binary(_, lhs, rhs) => {
+                self.collect_reads(frame, domain, lhs, reads)?;
+                self.collect_reads(frame, domain, rhs, reads)?;
+            }
+            ExprKind::Select { cond, affine, then, otherwise } => {
+                self.collect_reads(frame, domain, cond, reads)?;
+                let (taken, not_taken) = match affine {
+                    Some(affine) => {
+                        let holds = frame.cond(affine)?;
+                        (domain.clone().intersect(holds.clone())?, domain.clone().subtract(holds)?)
+                    }
+                    None => (domain.clone(), domain.clone()),
+                };
+                self.collect_reads(frame, &taken, then, reads)?;
+                self.collect_reads(frame, &not_taken, otherwise, reads)?;
+            }
+            ExprKind::Reduce { .. } => return Err(Fault::bug("a reduction is left in a statement")),
+        }
+        Ok(())
+    }
+}
+
+/// The parameter values that a function accepts.
+fn context(params: &Params, function: &Function) -> Attempt<Set> {
+    let mut context = Set::universe(params.space())?;
+    for position in 0..function.params.len() {
+        context = context.lower_bound_si(Dim::Param, position, 0)?;
+    }
+    let frame = Frame::new(params, function, None, &[])?;
+    for requirement in &function.context {
+        context = context.intersect(frame.cond(&requirement.cond)?.params()?)?;
+    }
+    Ok(context.coalesce()?)
+}
+
+/// Which values of the range a stepped loop visits.
+fn stride(node: &For) -> Attempt<Cond> {
+    let size = node.step.checked_abs().ok_or_else(|| Fault::bug("a step overflows"))?;
+    if size == 1 {
+        return Ok(Cond::TRUE);
+    }
+    let iter = Affine::iter(node.bound.iter);
+    let distance = if node.step > 0 {
+        iter.sub(&node.bound.lo)
+    } else {
+        node.bound.hi.sub(&iter).and_then(|gap| gap.sub(&Affine::constant(1)))
+    };
+    let remainder = distance.and_then(|distance| distance.rem(size));
+    Ok(Cond::Zero(remainder.ok_or_else(|| Fault::bug("a step overflows"))?))
+}
+
+/// `name`, or with the first number behind it that makes it new.
+fn unique(name: &str, taken: impl Fn(&str) -> bool) -> String {
+    if !taken(name) {
+        return name.to_string();
+    }
+    let numbered = (2..).map(|number| format!("{name}_{number}")).find(|candidate| !taken(candidate));
+    numbered.unwrap_or_else(|| name.to_string())
+}
+
+fn contains_reduction(expr: &Expr) -> bool {
+    let mut found = false;
+    visit(expr, &mut |expr| found |= matches!(expr.kind, ExprKind::Reduce { .. }));
+    found
+}
+
+pub(crate) fn visit_loads(expr: &Expr, found: &mut dyn FnMut(ArrayId, &[Affine])) {
+    visit(expr, &mut |expr| {
+        if let ExprKind::Load { array, index } = &expr.kind {
+            found(*array, index);
+        }
+    });
+}
+
+/// Every iterator that occurs in an expression, with repetitions.
+fn used_iters(expr: &Expr) -> Vec<IterId> {
+    let mut used = Vec::new();
+    visit(expr, &mut |expr| {
+        let mut note = |iter| used.push(iter);
+        match &expr.kind {
+            ExprKind::Index(affine) => affine.visit_iters(&mut note),
+            ExprKind::Load { index, .. } => index.iter().for_each(|affine| affine.visit_iters(&mut note)),
+            ExprKind::Reduce { bounds, guard, .. } => {
+                for bound in bounds {
+                    bound.lo.visit_iters(&mut note);
+                    bound.hi.visit_iters(&mut note);
+                }
+                guard.visit_iters(&mut note);
+            }
+            _ => {}
+        }
+    });
+    used
+}
+
+/// Calls `found` for an expression and everything in it.
+pub(crate) fn visit(expr: &Expr, found: &mut dyn FnMut(&Expr)) {
+    found(expr);
+    match &expr.kind {
+        ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Load { .. } => {}
+        ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => visit(operand, found),
+        ExprKind::Binary(_, lhs, rhs) => {
+            visit(lhs, found);
+            visit(rhs, found);
+        }
+        ExprKind::Select { cond, then, otherwise, .. } => {
+            visit(cond, found);
+            visit(then, found);
+            visit(otherwise, found);
+        }
+        ExprKind::Reduce { body, .. } => visit(body, found),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_made_unique_by_numbers() {
+        let taken = ["S0".to_string(), "S0_2".to_string()];
+        assert_eq!(unique("S0", |name| taken.iter().any(|known| known == name)), "S0_3");
+        assert_eq!(unique("S1", |_| false), "S1");
+    }
+}

@@ -1,0 +1,201 @@
+//! The Scop: a function as statements over integer sets, with what each instance reads and writes.
+
+use std::fmt;
+
+use diag::Span;
+use isl::{Map, Set, UnionMap, UnionSet};
+use program::{Affine, ArrayId, Expr, Function, IterId, ReduceOp, Role, ScalarType};
+
+use crate::fault::Attempt;
+use crate::sets::Params;
+
+/// A function as sets and maps.
+#[derive(Debug)]
+pub struct Scop {
+    pub function: Function,
+    pub(crate) params: Params,
+    /// The parameter values that are possible: not negative, and as `where` says.
+    pub context: Set,
+    /// The function's arrays under the same ids, then accumulators of reductions.
+    pub arrays: Vec<ScopArray>,
+    pub statements: Vec<Statement>,
+}
+
+/// An array as the Scop names it.
+#[derive(Clone, Debug)]
+pub struct ScopArray {
+    /// Unique in the Scop, and its tuple name in maps.
+    pub name: String,
+    pub ty: ScalarType,
+    /// Extents over the parameters. Those of an accumulator may be negative where there is nothing to accumulate.
+    pub shape: Vec<Affine>,
+    pub role: Role,
+    /// Holds partial results of a reduction; unknown to the user.
+    pub accumulator: bool,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// Unique in the Scop, and its tuple name in sets and maps.
+    pub name: String,
+    /// The name of the source statement it comes from.
+    pub source: String,
+    pub kind: StatementKind,
+    /// Its dimensions, outermost first.
+    pub iters: Vec<IterId>,
+    pub domain: Set,
+    pub write: Access,
+    pub reads: Vec<Access>,
+    /// What is stored. Reductions in it have become loads of their accumulators.
+    pub value: Expr,
+    /// Its place in the original order.
+    pub order: Map,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatementKind {
+    /// A statement without reductions.
+    Assign,
+    /// Sets an accumulator to the neutral element.
+    Init(ReduceOp),
+    /// Adds one term to an accumulator. The order of the updates of one cell is free.
+    Update(ReduceOp),
+    /// Uses finished accumulators.
+    Fini,
+}
+
+/// One array reference of a statement.
+#[derive(Clone, Debug)]
+pub struct Access {
+    pub array: ArrayId,
+    pub index: Vec<Affine>,
+    pub span: Span,
+    /// From the instances that perform it to the cell.
+    pub map: Map,
+}
+
+impl Scop {
+    pub fn array(&self, id: ArrayId) -> &ScopArray {
+        &self.arrays[id.index()]
+    }
+
+    pub fn statement(&self, name: &str) -> Option<&Statement> {
+        self.statements.iter().find(|statement| statement.name == name)
+    }
+
+    pub fn array_named(&self, name: &str) -> Option<(ArrayId, &ScopArray)> {
+        let position = self.arrays.iter().position(|array| array.name == name)?;
+        Some((ArrayId(position as u32), &self.arrays[position]))
+    }
+
+    /// All instances.
+    pub fn domain(&self) -> isl::Result<UnionSet> {
+        let mut union = UnionSet::empty(self.params.space())?;
+        for statement in &self.statements {
+            union = union.add_set(statement.domain.clone())?;
+        }
+        Ok(union)
+    }
+
+    /// The original order: instances to times.
+    pub fn order(&self) -> isl::Result<UnionMap> {
+        self.collect(self.statements.iter().map(|statement| &statement.order))
+    }
+
+    pub(crate) fn reads(&self) -> isl::Result<UnionMap> {
+        self.collect(self.statements.iter().flat_map(|statement| statement.reads.iter().map(|access| &access.map)))
+    }
+
+    /// Writes of the statements for which `wanted` holds.
+    pub(crate) fn writes(&self, wanted: impl Fn(StatementKind) -> bool) -> isl::Result<UnionMap> {
+        let statements = self.statements.iter().filter(|statement| wanted(statement.kind));
+        self.collect(statements.map(|statement| &statement.write.map))
+    }
+
+    fn collect<'a>(&self, maps: impl Iterator<Item = &'a Map>) -> isl::Result<UnionMap> {
+        let mut union = UnionMap::empty(self.params.space())?;
+        for map in maps {
+            union = union.add_map(map.clone())?;
+        }
+        Ok(union)
+    }
+
+    /// The extents of an array as a box of cells.
+    pub(crate) fn cells(&self, id: ArrayId) -> Attempt<Set> {
+        let array = self.array(id);
+        let dims = vec![""; array.shape.len()];
+        let space = self.params.tuple(Some(&array.name), &dims)?;
+        let mut set = Set::universe(space.clone())?;
+        for (position, extent) in array.shape.iter().enumerate() {
+            let extent = crate::sets::aff(&space, extent, &|_| None)?;
+            let local = isl::LocalSpace::from_space(space.clone())?;
+            let cell = isl::Aff::var_on_domain(local, isl::Dim::Set, position)?;
+            set = set.lower_bound_si(isl::Dim::Set, position, 0)?.intersect(cell.lt_set(extent)?)?;
+        }
+        Ok(set)
+    }
+
+    /// An access in the user's names.
+    pub fn show_access(&self, array: ArrayId, index: &[Affine]) -> String {
+        let name = &self.array(array).name;
+        if index.is_empty() { name.clone() } else { format!("{name}[{}]", self.function.show_list(index)) }
+    }
+}
+
+impl StatementKind {
+    pub fn name(self) -> String {
+        match self {
+            StatementKind::Assign => "assign".into(),
+            StatementKind::Init(op) => format!("init of {}", op.name()),
+            StatementKind::Update(op) => format!("update of {}", op.name()),
+            StatementKind::Fini => "fini".into(),
+        }
+    }
+
+    pub fn is_update(self) -> bool {
+        matches!(self, StatementKind::Update(_))
+    }
+}
+
+impl fmt::Display for Scop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "scop {}", self.function.name)?;
+        writeln!(f, "context {}", self.context)?;
+        for array in self.arrays.iter().filter(|array| array.accumulator) {
+            writeln!(f, "accumulator {}: {}[{}]", array.name, array.ty, self.function.show_list(&array.shape))?;
+        }
+        for statement in &self.statements {
+            writeln!(f, "\n{}: {}", statement.name, statement.kind.name())?;
+            writeln!(f, "    domain {}", statement.domain)?;
+            writeln!(f, "    write  {}", statement.write.map)?;
+            for read in &statement.reads {
+                writeln!(f, "    read   {}", read.map)?;
+            }
+            writeln!(f, "    order  {}", statement.order)?;
+            let target = self.show_access(statement.write.array, &statement.write.index);
+            writeln!(f, "    {target} = {}", self.show_value(&statement.value))?;
+        }
+        Ok(())
+    }
+}
+
+impl Scop {
+    /// A statement's value as text; accumulators are arrays that the function does not know, so it is lent them.
+    fn show_value(&self, value: &Expr) -> String {
+        let mut lender = self.function.clone();
+        lender.arrays = self
+            .arrays
+            .iter()
+            .map(|array| program::Array {
+                name: array.name.clone(),
+                ty: array.ty,
+                shape: array.shape.clone(),
+                role: array.role,
+                span: array.span,
+            })
+            .collect();
+        lender.show_expr(value)
+    }
+}

@@ -1,0 +1,133 @@
+//! From the program's affine expressions to isl's: every set and map is built here, from expressions, never from text.
+
+use isl::{Aff, Context, Dim, Map, MultiAff, Set, Space, Val};
+use program::{Affine, Atom, Bound, Cond, Function, IterId};
+
+use crate::fault::{Attempt, Fault};
+
+/// The parameters of a function, in one fixed order in every space.
+#[derive(Clone, Debug)]
+pub(crate) struct Params {
+    ctx: Context,
+    space: Space,
+}
+
+impl Params {
+    pub(crate) fn new(ctx: &Context, function: &Function) -> Attempt<Params> {
+        let mut space = Space::params_alloc(ctx, 0)?;
+        for param in &function.params {
+            space = space.add_param_id(isl::Id::new(ctx, &param.name)?)?;
+        }
+        Ok(Params { ctx: ctx.clone(), space })
+    }
+
+    pub(crate) fn ctx(&self) -> &Context {
+        &self.ctx
+    }
+
+    pub(crate) fn space(&self) -> Space {
+        self.space.clone()
+    }
+
+    /// A tuple, with the names of its dimensions where they have one.
+    pub(crate) fn tuple(&self, name: Option<&str>, dims: &[&str]) -> Attempt<Space> {
+        let mut space = self.space().set_from_params()?.add_dims(Dim::Set, dims.len())?;
+        if let Some(name) = name {
+            space = space.set_tuple_name(Dim::Set, name)?;
+        }
+        for (position, dim) in dims.iter().enumerate().filter(|(_, dim)| !dim.is_empty()) {
+            space = space.set_dim_name(Dim::Set, position, dim)?;
+        }
+        Ok(space)
+    }
+}
+
+/// A set space whose dimensions are iterators; affine expressions are read relative to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    pub(crate) space: Space,
+    pub(crate) iters: Vec<IterId>,
+}
+
+impl Frame {
+    pub(crate) fn new(params: &Params, function: &Function, name: Option<&str>, iters: &[IterId]) -> Attempt<Frame> {
+        let names: Vec<&str> = iters.iter().map(|iter| function.iter(*iter).name.as_str()).collect();
+        Ok(Frame { space: params.tuple(name, &names)?, iters: iters.to_vec() })
+    }
+
+    fn position(&self, iter: IterId) -> Option<usize> {
+        self.iters.iter().position(|known| *known == iter)
+    }
+
+    pub(crate) fn aff(&self, affine: &Affine) -> Attempt<Aff> {
+        aff(&self.space, affine, &|iter| self.position(iter))
+    }
+
+    pub(crate) fn cond(&self, cond: &Cond) -> Attempt<Set> {
+        cond_set(&self.space, cond, &|iter| self.position(iter))
+    }
+
+    /// The map from this space into `range`, one expression per output dimension.
+    pub(crate) fn map(&self, range: Space, outputs: &[Affine]) -> Attempt<Map> {
+        let affs: Vec<Aff> = outputs.iter().map(|output| self.aff(output)).collect::<Attempt<_>>()?;
+        let space = self.space.clone().map_from_domain_and_range(range)?;
+        Ok(Map::from_multi_aff(MultiAff::from_aff_list(space, &affs)?)?)
+    }
+}
+
+/// `affine` as an isl expression on `space`; `position` finds the dimension of an iterator.
+pub(crate) fn aff(space: &Space, affine: &Affine, position: &dyn Fn(IterId) -> Option<usize>) -> Attempt<Aff> {
+    let ctx = space.context();
+    let mut sum = Aff::zero_on_domain_space(space.clone())?;
+    sum = sum.add_constant_val(Val::from_i64(ctx, affine.constant)?)?;
+    for (atom, coefficient) in &affine.terms {
+        let coefficient = Val::from_i64(ctx, *coefficient)?;
+        sum = match atom {
+            Atom::Param(id) => sum.add_coefficient_val(Dim::Param, id.index(), coefficient)?,
+            Atom::Iter(id) => {
+                let position = position(*id).ok_or_else(|| Fault::bug(format!("{id:?} has no dimension here")))?;
+                sum.add_coefficient_val(Dim::In, position, coefficient)?
+            }
+            Atom::Div(numerator, divisor) => {
+                let numerator = aff(space, numerator, position)?;
+                let quotient = numerator.scale_down_val(Val::from_i64(ctx, *divisor)?)?.floor()?;
+                sum.add(quotient.scale_val(coefficient)?)?
+            }
+        };
+    }
+    Ok(sum)
+}
+
+/// The points of `space` at which `cond` holds.
+pub(crate) fn cond_set(space: &Space, cond: &Cond, position: &dyn Fn(IterId) -> Option<usize>) -> Attempt<Set> {
+    let zero = || Aff::zero_on_domain_space(space.clone());
+    Ok(match cond {
+        Cond::NonNegative(affine) => aff(space, affine, position)?.ge_set(zero()?)?,
+        Cond::Zero(affine) => aff(space, affine, position)?.eq_set(zero()?)?,
+        Cond::And(conds) => {
+            let mut set = Set::universe(space.clone())?;
+            for cond in conds {
+                set = set.intersect(cond_set(space, cond, position)?)?;
+            }
+            set
+        }
+        Cond::Or(conds) => {
+            let mut set = Set::empty(space.clone())?;
+            for cond in conds {
+                set = set.union(cond_set(space, cond, position)?)?;
+            }
+            set
+        }
+    })
+}
+
+/// `lo <= iter < hi`
+pub(crate) fn in_range(bound: &Bound) -> Attempt<Cond> {
+    let iter = Affine::iter(bound.iter);
+    let from = iter.sub(&bound.lo);
+    let to = bound.hi.sub(&iter).and_then(|gap| gap.sub(&Affine::constant(1)));
+    match (from, to) {
+        (Some(from), Some(to)) => Ok(Cond::And(vec![Cond::NonNegative(from), Cond::NonNegative(to)])),
+        _ => Err(Fault::bug("a bound overflows")),
+    }
+}

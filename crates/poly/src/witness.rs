@@ -1,0 +1,69 @@
+//! Witnesses: the smallest point of a set, as numbers in the user's names.
+
+use isl::{Aff, Dim, Set};
+use program::{Affine, Function, IterId};
+
+use crate::fault::{Attempt, Fault};
+
+/// Values of the parameters, and of the set's dimensions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    pub params: Vec<i64>,
+    pub point: Vec<i64>,
+}
+
+/// The point with the smallest sum of parameters, then the smallest parameters, then the smallest coordinates.
+pub(crate) fn smallest(set: Set) -> Attempt<Option<Sample>> {
+    if set.is_empty()? {
+        return Ok(None);
+    }
+    let params = set.dim(Dim::Param)?;
+    let dims = set.dim(Dim::Set)?;
+    let set = set.insert_dims(Dim::Set, 0, 1)?;
+    let space = set.get_space()?;
+    let mut sum = Aff::zero_on_domain_space(space.clone())?.add_coefficient_si(Dim::In, 0, -1)?;
+    for param in 0..params {
+        sum = sum.add_coefficient_si(Dim::Param, param, 1)?;
+    }
+    let set = set.intersect(sum.eq_set(Aff::zero_on_domain_space(space)?)?)?;
+    let point = set.move_dims(Dim::Set, 1, Dim::Param, 0, params)?.lexmin()?.sample_point()?;
+    let coordinate = |position: usize| -> Attempt<i64> {
+        let value = point.get_coordinate_val(Dim::Set, position)?;
+        value.to_i64()?.ok_or_else(|| Fault::bug("a witness has a coordinate past 64 bits"))
+    };
+    Ok(Some(Sample {
+        params: (1..=params).map(coordinate).collect::<Attempt<_>>()?,
+        point: (1 + params..1 + params + dims).map(coordinate).collect::<Attempt<_>>()?,
+    }))
+}
+
+/// `N = 4, M = 0`, or nothing for a function without parameters.
+pub(crate) fn show_params(function: &Function, values: &[i64]) -> String {
+    let pairs = function.params.iter().zip(values).map(|(param, value)| format!("{} = {value}", param.name));
+    pairs.collect::<Vec<_>>().join(", ")
+}
+
+/// `i = 3, j = 0`
+pub(crate) fn show_point(function: &Function, iters: &[IterId], values: &[i64]) -> String {
+    let pairs = iters.iter().zip(values).map(|(iter, value)| format!("{} = {value}", function.iter(*iter).name));
+    pairs.collect::<Vec<_>>().join(", ")
+}
+
+/// `A[3, 0]`
+pub(crate) fn show_cell(array: &str, cell: &[i64]) -> String {
+    if cell.is_empty() {
+        return array.to_string();
+    }
+    let cell: Vec<String> = cell.iter().map(i64::to_string).collect();
+    format!("{array}[{}]", cell.join(", "))
+}
+
+/// The values of affine expressions at a sample.
+pub(crate) fn evaluate(affines: &[Affine], params: &[i64], iters: &[IterId], point: &[i64]) -> Option<Vec<i64>> {
+    let param = |id: program::ParamId| params.get(id.index()).copied().unwrap_or(0);
+    let iter = |id: IterId| {
+        let position = iters.iter().position(|known| *known == id);
+        position.and_then(|position| point.get(position)).copied().unwrap_or(0)
+    };
+    affines.iter().map(|affine| affine.eval(&param, &iter)).collect()
+}

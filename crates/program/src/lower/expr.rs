@@ -1,0 +1,427 @@
+//! Expressions: names resolved, operators typed, affine parts recognised.
+
+use diag::{Diagnostic, Span};
+use syntax::ast;
+
+use super::names::{self, Meaning};
+use super::typing::widened;
+use super::{Lowerer, MAX_DIMENSIONS};
+use crate::{Affine, ArrayId, BinaryOp, Bound, Cond, Expr, ExprKind, ReduceOp, ScalarType, UnaryOp, Value};
+
+/// Whether an expression is made of literals only and still takes the type of its context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Weak {
+    No,
+    Int,
+    Float,
+}
+
+/// A lowered expression and what is known about it.
+pub(super) struct Typed {
+    pub(super) expr: Expr,
+    pub(super) weak: Weak,
+    /// The value, where it is an affine integer.
+    pub(super) affine: Option<Affine>,
+    /// The condition, where it is an affine one.
+    pub(super) cond: Option<Cond>,
+}
+
+impl Typed {
+    pub(super) fn strong(expr: Expr) -> Typed {
+        Typed { expr, weak: Weak::No, affine: None, cond: None }
+    }
+
+    fn index(affine: Affine, span: Span) -> Typed {
+        let expr = Expr { kind: ExprKind::Index(affine.clone()), ty: ScalarType::I64, span };
+        Typed { expr, weak: Weak::No, affine: Some(affine), cond: None }
+    }
+
+    /// Index arithmetic is kept as one affine expression.
+    pub(super) fn into_index(mut self) -> Typed {
+        if let (Weak::No, Some(affine)) = (self.weak, &self.affine) {
+            self.expr.kind = ExprKind::Index(affine.clone());
+        }
+        self
+    }
+}
+
+impl Lowerer {
+    /// An expression that must be affine in parameters and indices; `what` names its use.
+    pub(super) fn lower_affine(&mut self, expr: &ast::Expr, what: &str) -> Option<Affine> {
+        let typed = self.lower_expr(expr)?;
+        if typed.affine.is_none() {
+            let mut diagnostic = Diagnostic::error("E0301", expr.span, format!("{what} must be affine"))
+                .here("not a sum of parameters and indices with constant factors")
+                .note("affine expressions are made of parameters, indices, integers, `+`, `-`, and `*`, `/`, `%` by a constant");
+            if typed.expr.ty.is_float() {
+                diagnostic = diagnostic.note(format!("its type is {}", typed.expr.ty));
+            }
+            self.report(diagnostic);
+        }
+        typed.affine
+    }
+
+    /// A condition that must be affine.
+    pub(super) fn lower_cond(&mut self, expr: &ast::Expr, what: &str) -> Option<Cond> {
+        let typed = self.lower_expr(expr)?;
+        if typed.cond.is_none() {
+            let diagnostic = if typed.expr.ty == ScalarType::Bool {
+                Diagnostic::error("E0301", expr.span, format!("{what} must be affine"))
+                    .here("depends on data, or is not linear")
+                    .help("a condition on data belongs into the value: `if … then … else …`")
+            } else {
+                Diagnostic::error("E0201", expr.span, format!("{what} must be a condition"))
+                    .here(format!("this is {}", typed.expr.ty))
+            };
+            self.report(diagnostic);
+        }
+        typed.cond
+    }
+
+    pub(super) fn lower_expr(&mut self, expr: &ast::Expr) -> Option<Typed> {
+        let span = expr.span;
+        match &expr.kind {
+            ast::ExprKind::Int(value) => {
+                let expr = Expr { kind: ExprKind::Const(Value::I64(*value)), ty: ScalarType::I64, span };
+                Some(Typed { expr, weak: Weak::Int, affine: Some(Affine::constant(*value)), cond: None })
+            }
+            ast::ExprKind::Float(value) => Some(float_literal(*value, span)),
+            ast::ExprKind::Bool(value) => {
+                let expr = Expr { kind: ExprKind::Const(Value::Bool(*value)), ty: ScalarType::Bool, span };
+                let cond = if *value { Cond::TRUE } else { Cond::FALSE };
+                Some(Typed { cond: Some(cond), ..Typed::strong(expr) })
+            }
+            ast::ExprKind::Name(name) => self.lower_name(name, span),
+            ast::ExprKind::Index { base, indices } => self.lower_load(base, indices, span),
+            ast::ExprKind::Call { callee, args } => self.lower_call(callee, args, span),
+            ast::ExprKind::Unary { op, operand } => {
+                let operand = self.lower_expr(operand)?;
+                match op {
+                    ast::UnaryOp::Neg => self.unary(UnaryOp::Neg, operand, span),
+                    ast::UnaryOp::Not => {
+                        let cond = operand.cond.as_ref().and_then(Cond::negate);
+                        let negated = self.unary(UnaryOp::Not, operand, span)?;
+                        Some(Typed { cond, ..negated })
+                    }
+                }
+            }
+            ast::ExprKind::Binary { op, lhs, rhs } => {
+                let (lhs, rhs) = (self.lower_expr(lhs), self.lower_expr(rhs));
+                self.lower_binary(*op, lhs?, rhs?, span)
+            }
+            ast::ExprKind::Compare { first, rest } => self.lower_comparison(first, rest, span),
+            ast::ExprKind::If { cond, then, otherwise } => self.lower_if(cond, then, otherwise, span),
+            ast::ExprKind::Reduce { op, indices, guard, body } => {
+                self.lower_reduce(*op, indices, guard.as_deref(), body, span)
+            }
+            ast::ExprKind::Paren(inner) => self.lower_expr(inner),
+        }
+    }
+
+    fn lower_name(&mut self, name: &str, span: Span) -> Option<Typed> {
+        match self.scope.lookup(name) {
+            Some((Meaning::Param(id), _)) => Some(Typed::index(Affine::param(id), span)),
+            Some((Meaning::Iter(id), _)) => Some(Typed::index(Affine::iter(id), span)),
+            Some((Meaning::Scalar(id), _)) => {
+                let ty = self.function.scalar(id).ty;
+                Some(Typed::strong(Expr { kind: ExprKind::Scalar(id), ty, span }))
+            }
+            Some((Meaning::Array(id), _)) => self.load(id, Vec::new(), span),
+            Some((Meaning::Broken, _)) => None,
+            None => match name {
+                "inf" => Some(float_literal(f64::INFINITY, span)),
+                "nan" => Some(float_literal(f64::NAN, span)),
+                _ => {
+                    self.unknown_name(name, span);
+                    None
+                }
+            },
+        }
+    }
+
+    fn unknown_name(&mut self, name: &str, span: Span) {
+        let mut diagnostic = Diagnostic::error("E0101", span, format!("`{name}` is not known here")).help(format!(
+            "if it is an index, bind it: by a subscript on the left, or by a reduction such as `sum[{name}]`"
+        ));
+        if let Some(closest) = self.scope.closest(name) {
+            diagnostic = diagnostic.help(format!("did you mean `{closest}`?"));
+        }
+        self.report(diagnostic);
+    }
+
+    fn lower_load(&mut self, base: &ast::Ident, indices: &[ast::Expr], span: Span) -> Option<Typed> {
+        let array = match self.scope.lookup(&base.name) {
+            Some((Meaning::Array(id), _)) => Some(id),
+            Some((Meaning::Broken, _)) => None,
+            Some((meaning, declared)) => {
+                let message = format!("`{}` is {}, not an array", base.name, meaning.describe());
+                self.report(Diagnostic::error("E0107", base.span, message).label(declared, "declared here"));
+                None
+            }
+            None => {
+                self.unknown_name(&base.name, base.span);
+                None
+            }
+        };
+        let index: Vec<Option<Affine>> = indices.iter().map(|index| self.lower_affine(index, "a subscript")).collect();
+        let index: Option<Vec<Affine>> = index.into_iter().collect();
+        self.load(array?, index?, span)
+    }
+
+    fn load(&mut self, array: ArrayId, index: Vec<Affine>, span: Span) -> Option<Typed> {
+        if !self.check_rank(array, index.len(), span) {
+            return None;
+        }
+        let ty = self.function.array(array).ty;
+        Some(Typed::strong(Expr { kind: ExprKind::Load { array, index }, ty, span }))
+    }
+
+    pub(super) fn check_rank(&mut self, array: ArrayId, subscripts: usize, span: Span) -> bool {
+        let declared = self.function.array(array);
+        let (name, rank, at) = (declared.name.clone(), declared.shape.len(), declared.span);
+        if rank != subscripts {
+            let plural = if rank == 1 { "" } else { "s" };
+            let message = format!("`{name}` has {rank} dimension{plural}, but {subscripts} subscripts are given");
+            let mut diagnostic = Diagnostic::error("E0107", span, message).label(at, "declared here");
+            if subscripts == 0 {
+                let example: Vec<&str> = ["i", "j", "k", "l"].into_iter().take(rank).collect();
+                diagnostic = diagnostic.help(format!("name the cells: `{name}[{}]`", example.join(", ")));
+            }
+            self.report(diagnostic);
+        }
+        rank == subscripts
+    }
+
+    fn lower_call(&mut self, callee: &ast::Ident, args: &[ast::Expr], span: Span) -> Option<Typed> {
+        let lowered: Vec<Option<Typed>> = args.iter().map(|arg| self.lower_expr(arg)).collect();
+        let lowered: Option<Vec<Typed>> = lowered.into_iter().collect();
+        let name = callee.name.as_str();
+        if let Some(ty) = ScalarType::from_name(name) {
+            let [arg] = self.arguments(callee, lowered?)?;
+            return self.lower_cast(arg, ty, span);
+        }
+        if let Some(op) = UnaryOp::FUNCTIONS.into_iter().find(|op| op.name() == name) {
+            let [arg] = self.arguments(callee, lowered?)?;
+            return self.unary(op, arg, span);
+        }
+        let two = [BinaryOp::Min, BinaryOp::Max, BinaryOp::Pow];
+        if let Some(op) = two.into_iter().find(|op| op.name() == name) {
+            let [lhs, rhs] = self.arguments(callee, lowered?)?;
+            return self.binary(op, lhs, rhs, span);
+        }
+        let diagnostic = match self.scope.lookup(name) {
+            Some((Meaning::Array(_), declared)) => {
+                Diagnostic::error("E0104", callee.span, format!("`{name}` is an array, not a function"))
+                    .label(declared, "declared here")
+                    .help(format!("subscripts are written in square brackets: `{name}[…]`"))
+            }
+            _ => {
+                let functions = UnaryOp::FUNCTIONS.into_iter().map(UnaryOp::name);
+                let known: Vec<&str> = functions.chain(two.into_iter().map(BinaryOp::name)).collect();
+                let mut diagnostic = Diagnostic::error("E0104", callee.span, format!("unknown function `{name}`"))
+                    .note(format!("the functions are {}", known.join(", ")));
+                if let Some(closest) = names::closest(name, known.into_iter()) {
+                    diagnostic = diagnostic.help(format!("did you mean `{closest}`?"));
+                }
+                diagnostic
+            }
+        };
+        self.report(diagnostic);
+        None
+    }
+
+    fn arguments<const N: usize>(&mut self, callee: &ast::Ident, args: Vec<Typed>) -> Option<[Typed; N]> {
+        let given = args.len();
+        let exact = <[Typed; N]>::try_from(args).ok();
+        if exact.is_none() {
+            let plural = if N == 1 { "" } else { "s" };
+            self.error("E0105", callee.span, format!("`{}` takes {N} argument{plural}, {given} given", callee.name));
+        }
+        exact
+    }
+
+    fn lower_cast(&mut self, arg: Typed, ty: ScalarType, span: Span) -> Option<Typed> {
+        // An integer literal must fit; anything else converts at run time.
+        if let (Weak::Int, ExprKind::Const(value)) = (arg.weak, &arg.expr.kind)
+            && ty != ScalarType::Bool
+        {
+            let value = self.adapt_literal(*value, ty, span)?;
+            let affine = arg.affine.filter(|_| ty == ScalarType::I64);
+            return Some(Typed { affine, ..Typed::strong(Expr { kind: ExprKind::Const(value), ty, span }) });
+        }
+        let affine = arg.affine.clone().filter(|_| ty == ScalarType::I64 && arg.weak == Weak::No);
+        let expr = self.settle(arg)?;
+        if expr.ty == ty {
+            return Some(Typed { affine, ..Typed::strong(Expr { span, ..expr }) });
+        }
+        Some(Typed::strong(Expr { kind: ExprKind::Cast(Box::new(expr)), ty, span }))
+    }
+
+    fn lower_binary(&mut self, op: ast::BinaryOp, lhs: Typed, rhs: Typed, span: Span) -> Option<Typed> {
+        let combine: Option<fn(Vec<Cond>) -> Cond> = match op {
+            ast::BinaryOp::And => Some(Cond::And),
+            ast::BinaryOp::Or => Some(Cond::Or),
+            _ => None,
+        };
+        let cond = match (combine, &lhs.cond, &rhs.cond) {
+            (Some(combine), Some(a), Some(b)) => Some(combine(vec![a.clone(), b.clone()])),
+            _ => None,
+        };
+        let op = match op {
+            ast::BinaryOp::Add => BinaryOp::Add,
+            ast::BinaryOp::Sub => BinaryOp::Sub,
+            ast::BinaryOp::Mul => BinaryOp::Mul,
+            ast::BinaryOp::Div => BinaryOp::Div,
+            ast::BinaryOp::Rem => BinaryOp::Rem,
+            ast::BinaryOp::And => BinaryOp::And,
+            ast::BinaryOp::Or => BinaryOp::Or,
+        };
+        if matches!(op, BinaryOp::Div | BinaryOp::Rem) && rhs.affine.as_ref().and_then(Affine::as_constant) == Some(0) {
+            let integers = lhs.expr.ty.is_int() && lhs.weak != Weak::Float;
+            if integers && rhs.weak == Weak::Int {
+                self.error("E0204", rhs.expr.span, "division of an integer by zero");
+                return None;
+            }
+        }
+        let result = self.binary(op, lhs, rhs, span)?;
+        Some(Typed { cond, ..result })
+    }
+
+    /// `a <= b < c`: the conjunction of its neighbouring pairs.
+    fn lower_comparison(
+        &mut self,
+        first: &ast::Expr,
+        rest: &[(ast::CompareOp, ast::Expr)],
+        span: Span,
+    ) -> Option<Typed> {
+        let mut result: Option<Typed> = None;
+        let mut left = first;
+        let mut sound = true;
+        for (op, right) in rest {
+            let (lhs, rhs) = (self.lower_expr(left), self.lower_expr(right));
+            let pair = match (lhs, rhs) {
+                (Some(lhs), Some(rhs)) => self.compare(*op, lhs, rhs, left.span.to(right.span)),
+                _ => None,
+            };
+            match (pair, result.take()) {
+                (None, _) => sound = false,
+                (Some(pair), None) => result = Some(pair),
+                (Some(pair), Some(before)) => result = self.lower_binary(ast::BinaryOp::And, before, pair, span),
+            }
+            left = right;
+        }
+        result.filter(|_| sound)
+    }
+
+    fn compare(&mut self, op: ast::CompareOp, lhs: Typed, rhs: Typed, span: Span) -> Option<Typed> {
+        let cond = match (&lhs.affine, &rhs.affine) {
+            (Some(a), Some(b)) => affine_comparison(op, a, b),
+            _ => None,
+        };
+        let op = match op {
+            ast::CompareOp::Eq => BinaryOp::Eq,
+            ast::CompareOp::Ne => BinaryOp::Ne,
+            ast::CompareOp::Lt => BinaryOp::Lt,
+            ast::CompareOp::Le => BinaryOp::Le,
+            ast::CompareOp::Gt => BinaryOp::Gt,
+            ast::CompareOp::Ge => BinaryOp::Ge,
+        };
+        let (lhs, rhs, _) = self.join(lhs, rhs, false, span)?;
+        if lhs.ty == ScalarType::Bool && !matches!(op, BinaryOp::Eq | BinaryOp::Ne) {
+            self.error("E0202", span, format!("`{}` does not apply to bool", op.name()));
+            return None;
+        }
+        let expr = Expr { kind: ExprKind::Binary(op, Box::new(lhs), Box::new(rhs)), ty: ScalarType::Bool, span };
+        Some(Typed { cond, ..Typed::strong(expr) })
+    }
+
+    fn lower_if(&mut self, cond: &ast::Expr, then: &ast::Expr, otherwise: &ast::Expr, span: Span) -> Option<Typed> {
+        let (cond, then, otherwise) = (self.lower_expr(cond), self.lower_expr(then), self.lower_expr(otherwise));
+        let (cond, then, otherwise) = (cond?, then?, otherwise?);
+        let affine = cond.cond.clone();
+        let cond = self.coerce(cond, ScalarType::Bool)?;
+        let (then, otherwise, weak) = self.join(then, otherwise, false, span)?;
+        let ty = then.ty;
+        let kind =
+            ExprKind::Select { cond: Box::new(cond), affine, then: Box::new(then), otherwise: Box::new(otherwise) };
+        Some(Typed { expr: Expr { kind, ty, span }, weak, affine: None, cond: None })
+    }
+
+    fn lower_reduce(
+        &mut self,
+        op: ast::ReduceOp,
+        indices: &[ast::ReduceIndex],
+        guard: Option<&ast::Expr>,
+        body: &ast::Expr,
+        span: Span,
+    ) -> Option<Typed> {
+        if indices.len() > MAX_DIMENSIONS {
+            self.error("E0308", span, format!("a reduction has at most {MAX_DIMENSIONS} indices"));
+            return None;
+        }
+        self.scope.enter();
+        let mut bounds: Option<Vec<Bound>> = Some(Vec::new());
+        for index in indices {
+            let uses = self.uses(body, &index.name.name);
+            let iter = self.declare_iter(&index.name);
+            let bound = self.bound(iter, &index.name, index.range.as_ref(), &uses);
+            match (bound, &mut bounds) {
+                (Some(bound), Some(bounds)) => bounds.push(bound),
+                _ => bounds = None,
+            }
+        }
+        let guard = guard.map_or(Some(Cond::TRUE), |guard| self.lower_cond(guard, "a guard"));
+        let body = self.lower_expr(body);
+        self.scope.leave();
+        let (bounds, guard, body) = (bounds?, guard?, body?);
+
+        let op = match op {
+            ast::ReduceOp::Sum => ReduceOp::Sum,
+            ast::ReduceOp::Prod => ReduceOp::Prod,
+            ast::ReduceOp::Min => ReduceOp::Min,
+            ast::ReduceOp::Max => ReduceOp::Max,
+            ast::ReduceOp::Any => ReduceOp::Any,
+            ast::ReduceOp::All => ReduceOp::All,
+        };
+        let weak = body.weak;
+        let body_span = body.expr.span;
+        let body = match (op, weak) {
+            (ReduceOp::Any | ReduceOp::All, _) => self.coerce(body, ScalarType::Bool)?,
+            (_, Weak::Int | Weak::Float) => body.expr,
+            (ReduceOp::Sum | ReduceOp::Prod, Weak::No) => {
+                let ty = widened(body.expr.ty);
+                self.coerce(body, ty)?
+            }
+            (ReduceOp::Min | ReduceOp::Max, Weak::No) => body.expr,
+        };
+        if body.ty == ScalarType::Bool && !matches!(op, ReduceOp::Any | ReduceOp::All) {
+            let mut diagnostic =
+                Diagnostic::error("E0202", body_span, format!("`{}` does not apply to bool", op.name()));
+            if op == ReduceOp::Sum {
+                diagnostic = diagnostic.help("to count how often it holds, convert it: `sum[…] i64(…)`");
+            }
+            self.report(diagnostic);
+            return None;
+        }
+        let ty = body.ty;
+        let expr = Expr { kind: ExprKind::Reduce { op, bounds, guard, body: Box::new(body) }, ty, span };
+        Some(Typed { expr, weak, affine: None, cond: None })
+    }
+}
+
+fn float_literal(value: f64, span: Span) -> Typed {
+    let expr = Expr { kind: ExprKind::Const(Value::F64(value)), ty: ScalarType::F64, span };
+    Typed { expr, weak: Weak::Float, affine: None, cond: None }
+}
+
+fn affine_comparison(op: ast::CompareOp, a: &Affine, b: &Affine) -> Option<Cond> {
+    let below = |a: &Affine, b: &Affine, by: i64| Some(Cond::NonNegative(b.sub(a)?.sub(&Affine::constant(by))?));
+    match op {
+        ast::CompareOp::Eq => Some(Cond::Zero(a.sub(b)?)),
+        ast::CompareOp::Ne => Cond::Zero(a.sub(b)?).negate(),
+        ast::CompareOp::Lt => below(a, b, 1),
+        ast::CompareOp::Le => below(a, b, 0),
+        ast::CompareOp::Gt => below(b, a, 1),
+        ast::CompareOp::Ge => below(b, a, 0),
+    }
+}

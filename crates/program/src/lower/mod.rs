@@ -1,0 +1,293 @@
+//! Lowering: from the syntax tree to the typed program.
+//!
+//! In: a syntax tree.  Out: a [`Program`] with names resolved, types checked, ranges inferred; or every error found.
+//! Recovery is per statement: one bad statement does not hide the errors of the next.
+//! Not here: proofs about all parameter values (bounds, independence of foralls); they need isl and live in `poly`.
+
+mod expr;
+mod names;
+mod range;
+mod stmt;
+mod typing;
+
+use diag::{Diagnostic, Span};
+use syntax::ast;
+
+use crate::{
+    Affine, ArgRef, Array, ArrayId, Atom, Cond, Function, Iter, IterId, Node, Param, ParamId, Program, Requirement,
+    Role, Scalar, ScalarId, ScalarType,
+};
+use names::{Meaning, Scope};
+
+/// Dimensions of an array, and loops around one statement.
+pub(crate) const MAX_DIMENSIONS: usize = 16;
+
+/// Lowers every function of a file.
+pub fn lower(file: &ast::File) -> Result<Program, Vec<Diagnostic>> {
+    let mut functions: Vec<Function> = Vec::new();
+    let mut diagnostics = Vec::new();
+    for function in &file.functions {
+        if let Some(first) = functions.iter().find(|earlier| earlier.name == function.name.name) {
+            diagnostics.push(
+                Diagnostic::error("E0102", function.name.span, format!("`{}` is defined twice", first.name))
+                    .here("defined again here")
+                    .label(first.span, "first defined here"),
+            );
+        }
+        match Lowerer::new(function).run(function) {
+            Ok(function) => functions.push(function),
+            Err(errors) => diagnostics.extend(errors),
+        }
+    }
+    if diagnostics.is_empty() { Ok(Program { functions }) } else { Err(diagnostics) }
+}
+
+/// State while one function is lowered.
+struct Lowerer {
+    function: Function,
+    scope: Scope,
+    diagnostics: Vec<Diagnostic>,
+    /// Parameters that `where` equates with something else, in elimination order.
+    equalities: Vec<(ParamId, Affine)>,
+    labels: Vec<String>,
+    statements: usize,
+}
+
+impl Lowerer {
+    fn new(function: &ast::Function) -> Self {
+        Lowerer {
+            function: Function {
+                name: function.name.name.clone(),
+                span: function.name.span,
+                params: Vec::new(),
+                context: Vec::new(),
+                scalars: Vec::new(),
+                arrays: Vec::new(),
+                iters: Vec::new(),
+                signature: Vec::new(),
+                body: Vec::new(),
+            },
+            scope: Scope::default(),
+            diagnostics: Vec::new(),
+            equalities: Vec::new(),
+            labels: Vec::new(),
+            statements: 0,
+        }
+    }
+
+    fn run(mut self, function: &ast::Function) -> Result<Function, Vec<Diagnostic>> {
+        for param in &function.params {
+            self.declare_param(param);
+        }
+        for condition in &function.context {
+            self.lower_requirement(condition);
+        }
+        for arg in &function.args {
+            self.declare_arg(arg, if arg.inout { Role::InOut } else { Role::In });
+        }
+        for out in &function.outs {
+            if out.inout {
+                self.error("E0109", out.span, "an output cannot be `inout`")
+                    .helps
+                    .push("move it to the argument list: `inout` arguments are read and written in place".into());
+            }
+            self.declare_arg(out, Role::Out);
+        }
+        self.collect_labels(&function.body);
+        self.function.body = self.lower_block(&function.body);
+        if self.diagnostics.is_empty() { Ok(self.function) } else { Err(self.diagnostics) }
+    }
+
+    /// Records an error and hands it back for labels, notes and helps.
+    fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) -> &mut Diagnostic {
+        let at = self.diagnostics.len();
+        self.diagnostics.push(Diagnostic::error(code, span, message));
+        &mut self.diagnostics[at]
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Binds a name in the innermost scope; a name that is already visible is an error.
+    fn bind(&mut self, name: &ast::Ident, meaning: Meaning) {
+        if let Some((_, first)) = self.scope.lookup(&name.name) {
+            self.report(
+                Diagnostic::error("E0102", name.span, format!("`{}` is defined twice", name.name))
+                    .here("defined again here")
+                    .label(first, "first defined here"),
+            );
+        }
+        self.scope.insert(name.name.clone(), meaning, name.span);
+    }
+
+    fn declare_param(&mut self, name: &ast::Ident) {
+        let id = ParamId(self.function.params.len() as u32);
+        self.function.params.push(Param { name: name.name.clone(), span: name.span });
+        self.bind(name, Meaning::Param(id));
+    }
+
+    fn declare_arg(&mut self, arg: &ast::Arg, role: Role) {
+        let ty = self.scalar_type(&arg.ty.scalar);
+        let shape = self.lower_shape(&arg.ty.shape);
+        let (Some(ty), Some(shape)) = (ty, shape) else {
+            // The name is known even if its type is not, so that its uses are not reported as unknown.
+            self.bind(&arg.name, Meaning::Broken);
+            return;
+        };
+        if shape.is_empty() && role == Role::In {
+            let id = ScalarId(self.function.scalars.len() as u32);
+            self.function.scalars.push(Scalar { name: arg.name.name.clone(), ty, span: arg.name.span });
+            self.function.signature.push(ArgRef::Scalar(id));
+            self.bind(&arg.name, Meaning::Scalar(id));
+        } else {
+            let id = self.declare_array(&arg.name, ty, shape, role);
+            self.function.signature.push(ArgRef::Array(id));
+        }
+    }
+
+    fn declare_array(&mut self, name: &ast::Ident, ty: ScalarType, shape: Vec<Affine>, role: Role) -> ArrayId {
+        let id = ArrayId(self.function.arrays.len() as u32);
+        self.function.arrays.push(Array { name: name.name.clone(), ty, shape, role, span: name.span });
+        self.bind(name, Meaning::Array(id));
+        id
+    }
+
+    fn declare_iter(&mut self, name: &ast::Ident) -> IterId {
+        let id = IterId(self.function.iters.len() as u32);
+        self.function.iters.push(Iter { name: name.name.clone(), span: name.span });
+        if let Some((meaning, first)) = self.scope.lookup(&name.name) {
+            let what = meaning.describe();
+            self.report(
+                Diagnostic::error("E0304", name.span, format!("index `{}` hides another `{}`", name.name, name.name))
+                    .here("bound again here")
+                    .label(first, format!("already bound here, as {what}"))
+                    .help("choose another name for the inner index"),
+            );
+        }
+        self.scope.insert(name.name.clone(), Meaning::Iter(id), name.span);
+        if self.scope.loops() > MAX_DIMENSIONS {
+            self.error("E0308", name.span, format!("more than {MAX_DIMENSIONS} loops around one statement"));
+        }
+        id
+    }
+
+    fn scalar_type(&mut self, name: &ast::Ident) -> Option<ScalarType> {
+        let found = ScalarType::from_name(&name.name);
+        if found.is_none() {
+            let known = ScalarType::ALL.map(ScalarType::name);
+            let mut diagnostic = Diagnostic::error("E0103", name.span, format!("unknown type `{}`", name.name))
+                .note(format!("the types are {}", known.join(", ")));
+            let alias = match name.name.as_str() {
+                "float" | "single" => Some("f32"),
+                "double" | "real" => Some("f64"),
+                "int" => Some("i32"),
+                "long" | "index" | "usize" => Some("i64"),
+                "byte" => Some("u8"),
+                other => names::closest(other, known.into_iter()),
+            };
+            if let Some(alias) = alias {
+                diagnostic = diagnostic.help(format!("did you mean `{alias}`?"));
+            }
+            self.report(diagnostic);
+        }
+        found
+    }
+
+    /// Extents: affine in the parameters alone.
+    fn lower_shape(&mut self, shape: &[ast::Expr]) -> Option<Vec<Affine>> {
+        if let Some(extra) = shape.get(MAX_DIMENSIONS) {
+            self.error("E0308", extra.span, format!("an array has at most {MAX_DIMENSIONS} dimensions"));
+            return None;
+        }
+        let extents: Vec<Option<Affine>> = shape.iter().map(|extent| self.lower_extent(extent)).collect();
+        extents.into_iter().collect()
+    }
+
+    fn lower_extent(&mut self, extent: &ast::Expr) -> Option<Affine> {
+        let affine = self.lower_affine(extent, "an extent")?;
+        let mut uses_iter = false;
+        affine.visit_iters(&mut |_| uses_iter = true);
+        if uses_iter {
+            self.error("E0306", extent.span, "an extent may use parameters only")
+                .notes
+                .push("arrays are allocated once per call, so their size cannot depend on a loop".into());
+            return None;
+        }
+        Some(affine)
+    }
+
+    fn lower_requirement(&mut self, condition: &ast::Expr) {
+        let Some(cond) = self.lower_cond(condition, "a `where` condition") else { return };
+        self.note_equalities(&cond);
+        self.function.context.push(Requirement { cond, span: condition.span });
+    }
+
+    /// Remembers `N = M` so that ranges over `N` and over `M` agree.
+    fn note_equalities(&mut self, cond: &Cond) {
+        match cond {
+            Cond::And(conds) => conds.iter().for_each(|cond| self.note_equalities(cond)),
+            Cond::Zero(affine) => {
+                let affine = self.eliminate(affine);
+                let pivot = affine.terms.iter().rev().find_map(|(atom, coefficient)| match atom {
+                    Atom::Param(id) if coefficient.abs() == 1 => Some((*id, *coefficient)),
+                    _ => None,
+                });
+                let Some((param, sign)) = pivot else { return };
+                // coefficient · param + rest = 0, so param = -coefficient · rest.
+                let rest = affine.add_scaled(&Affine::param(param), -sign).and_then(|rest| rest.scale(-sign));
+                self.equalities.extend(rest.map(|rest| (param, rest)));
+            }
+            Cond::NonNegative(_) | Cond::Or(_) => {}
+        }
+    }
+
+    /// The expression with every equated parameter replaced; unchanged where that would overflow.
+    fn eliminate(&self, affine: &Affine) -> Affine {
+        let mut result = affine.clone();
+        for (param, replacement) in &self.equalities {
+            let Some(coefficient) = result.terms.get(&Atom::Param(*param)).copied() else { continue };
+            let replaced = result
+                .add_scaled(&Affine::param(*param), -coefficient)
+                .and_then(|without| without.add_scaled(replacement, coefficient));
+            if let Some(replaced) = replaced {
+                result = replaced;
+            }
+        }
+        result
+    }
+
+    fn collect_labels(&mut self, block: &[ast::Stmt]) {
+        for stmt in block {
+            if let Some(label) = &stmt.label {
+                if self.labels.contains(&label.name) {
+                    self.error("E0102", label.span, format!("label `{}` is used twice", label.name));
+                }
+                self.labels.push(label.name.clone());
+            }
+            if let ast::StmtKind::For { body, .. } = &stmt.kind {
+                self.collect_labels(body);
+            }
+        }
+    }
+
+    fn statement_name(&mut self, label: Option<&ast::Ident>) -> String {
+        if let Some(label) = label {
+            return label.name.clone();
+        }
+        loop {
+            let name = format!("S{}", self.statements);
+            self.statements += 1;
+            if !self.labels.contains(&name) {
+                return name;
+            }
+        }
+    }
+
+    fn lower_block(&mut self, block: &[ast::Stmt]) -> Vec<Node> {
+        self.scope.enter();
+        let nodes = block.iter().filter_map(|stmt| self.lower_stmt(stmt)).collect();
+        self.scope.leave();
+        nodes
+    }
+}

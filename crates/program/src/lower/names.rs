@@ -1,0 +1,73 @@
+//! Names and what they stand for, scope by scope.
+
+use diag::Span;
+
+use crate::{ArrayId, IterId, ParamId, ScalarId};
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Meaning {
+    Param(ParamId),
+    Scalar(ScalarId),
+    Array(ArrayId),
+    Iter(IterId),
+    /// Declared, but its declaration was in error: uses are not reported again.
+    Broken,
+}
+
+impl Meaning {
+    pub(super) fn describe(self) -> &'static str {
+        match self {
+            Meaning::Param(_) => "a parameter",
+            Meaning::Scalar(_) => "a scalar argument",
+            Meaning::Array(_) => "an array",
+            Meaning::Iter(_) => "an index",
+            Meaning::Broken => "something whose declaration is in error",
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    entries: Vec<(String, Meaning, Span)>,
+    marks: Vec<usize>,
+}
+
+impl Scope {
+    pub(super) fn enter(&mut self) {
+        self.marks.push(self.entries.len());
+    }
+
+    pub(super) fn leave(&mut self) {
+        if let Some(mark) = self.marks.pop() {
+            self.entries.truncate(mark);
+        }
+    }
+
+    pub(super) fn insert(&mut self, name: String, meaning: Meaning, span: Span) {
+        self.entries.push((name, meaning, span));
+    }
+
+    pub(super) fn lookup(&self, name: &str) -> Option<(Meaning, Span)> {
+        self.entries.iter().rev().find(|(known, ..)| known == name).map(|(_, meaning, span)| (*meaning, *span))
+    }
+
+    /// The visible name closest to a misspelt one.
+    pub(super) fn closest(&self, name: &str) -> Option<&str> {
+        closest(name, self.entries.iter().map(|(known, ..)| known.as_str()))
+    }
+
+    /// How many iteration variables are visible.
+    pub(super) fn loops(&self) -> usize {
+        self.entries.iter().filter(|(_, meaning, _)| matches!(meaning, Meaning::Iter(_))).count()
+    }
+}
+
+/// The candidate that differs least from `name`, if it differs little.
+pub(super) fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let allowed = (name.chars().count() / 3).max(1);
+    candidates
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= allowed && *distance < candidate.chars().count())
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}

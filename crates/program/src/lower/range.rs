@@ -1,0 +1,115 @@
+//! Ranges of indices: written, or inferred from the dimensions that the index ranges over.
+//!
+//! An index that stands alone in a subscript (`A[i, k]`) ranges over that dimension. All such uses must agree.
+
+use diag::{Diagnostic, Span};
+use syntax::ast;
+
+use super::Lowerer;
+use super::names::Meaning;
+use crate::{Affine, Bound, IterId};
+
+/// A subscript that consists of the index alone.
+pub(super) struct Use {
+    pub(super) extent: Affine,
+    pub(super) span: Span,
+    /// Such as `dimension 2 of B`.
+    pub(super) place: String,
+}
+
+impl Lowerer {
+    /// The range of `name`: the written one, else the one all `uses` agree on.
+    pub(super) fn bound(
+        &mut self,
+        iter: IterId,
+        name: &ast::Ident,
+        written: Option<&ast::Range>,
+        uses: &[Use],
+    ) -> Option<Bound> {
+        if let Some(range) = written {
+            let (lo, hi) = self.lower_range(range);
+            return Some(Bound { iter, lo: lo?, hi: hi? });
+        }
+        let Some(first) = uses.first() else {
+            self.report(
+                Diagnostic::error("E0302", name.span, format!("the range of index `{}` is not known", name.name))
+                    .here("stands alone in no subscript")
+                    .help(format!("write the range: `{}: 0..…`", name.name)),
+            );
+            return None;
+        };
+        let agreed = self.eliminate(&first.extent);
+        if let Some(other) = uses.iter().find(|other| self.eliminate(&other.extent) != agreed) {
+            let message = format!("index `{}` ranges over dimensions of different extents", name.name);
+            let (one, two) = (self.function.show(&first.extent), self.function.show(&other.extent));
+            let diagnostic = Diagnostic::error("E0303", name.span, message)
+                .label(first.span, format!("{} has extent {one}", first.place))
+                .label(other.span, format!("{} has extent {two}", other.place))
+                .help(format!("write the range that is meant: `{}: 0..{one}` or `{}: 0..{two}`", name.name, name.name));
+            self.report(diagnostic);
+            return None;
+        }
+        Some(Bound { iter, lo: Affine::constant(0), hi: first.extent.clone() })
+    }
+
+    pub(super) fn lower_range(&mut self, range: &ast::Range) -> (Option<Affine>, Option<Affine>) {
+        (self.lower_affine(&range.lo, "a bound"), self.lower_affine(&range.hi, "a bound"))
+    }
+
+    /// Subscripts of the target in which `name` stands alone.
+    pub(super) fn target_uses(&self, target: &ast::Target, name: &str) -> Vec<Use> {
+        let subscripts: Vec<&ast::Expr> = target.indices.iter().map(|index| &index.expr).collect();
+        self.subscript_uses(&target.name.name, &subscripts, name)
+    }
+
+    /// Subscripts inside `expr` in which `name` stands alone.
+    pub(super) fn uses(&self, expr: &ast::Expr, name: &str) -> Vec<Use> {
+        let mut found = Vec::new();
+        self.collect_uses(expr, name, &mut found);
+        found
+    }
+
+    fn subscript_uses(&self, array: &str, subscripts: &[&ast::Expr], name: &str) -> Vec<Use> {
+        let Some((Meaning::Array(id), _)) = self.scope.lookup(array) else { return Vec::new() };
+        let shape = &self.function.array(id).shape;
+        let alone = |expr: &ast::Expr| matches!(&expr.kind, ast::ExprKind::Name(found) if found == name);
+        let places = subscripts.iter().zip(shape).enumerate().filter(|(_, (subscript, _))| alone(subscript));
+        let uses = places.map(|(position, (subscript, extent))| Use {
+            extent: extent.clone(),
+            span: subscript.span,
+            place: format!("dimension {} of `{array}`", position + 1),
+        });
+        uses.collect()
+    }
+
+    fn collect_uses(&self, expr: &ast::Expr, name: &str, found: &mut Vec<Use>) {
+        use ast::ExprKind::*;
+        match &expr.kind {
+            Int(_) | Float(_) | Bool(_) | Name(_) => {}
+            Index { base, indices } => {
+                let subscripts: Vec<&ast::Expr> = indices.iter().collect();
+                found.extend(self.subscript_uses(&base.name, &subscripts, name));
+            }
+            Call { args, .. } => args.iter().for_each(|arg| self.collect_uses(arg, name, found)),
+            Unary { operand, .. } => self.collect_uses(operand, name, found),
+            Binary { lhs, rhs, .. } => {
+                self.collect_uses(lhs, name, found);
+                self.collect_uses(rhs, name, found);
+            }
+            Compare { first, rest } => {
+                self.collect_uses(first, name, found);
+                rest.iter().for_each(|(_, operand)| self.collect_uses(operand, name, found));
+            }
+            If { cond, then, otherwise } => {
+                [cond, then, otherwise].into_iter().for_each(|part| self.collect_uses(part, name, found));
+            }
+            // An inner index of the same name hides ours.
+            Reduce { indices, body, .. } => {
+                if indices.iter().all(|index| index.name.name != name) {
+                    self.collect_uses(body, name, found);
+                }
+            }
+            Paren(inner) => self.collect_uses(inner, name, found),
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! Statements: `let`, assignments (foralls) and `for`.
+
+use diag::{Diagnostic, Span};
+use syntax::ast;
+
+use super::Lowerer;
+use super::expr::Typed;
+use super::names::Meaning;
+use crate::{Affine, ArrayId, Assign, BinaryOp, Bound, Cond, Expr, ExprKind, For, Node, Role, ScalarType};
+
+/// The left-hand side, resolved; its iterators are in scope.
+struct Forall {
+    foralls: Vec<Bound>,
+    index: Vec<Affine>,
+    guard: Cond,
+}
+
+impl Lowerer {
+    pub(super) fn lower_stmt(&mut self, stmt: &ast::Stmt) -> Option<Node> {
+        match &stmt.kind {
+            ast::StmtKind::Let { target, ty, value } => {
+                self.lower_let(stmt, target, ty.as_ref(), value.as_ref()).map(Node::Assign)
+            }
+            ast::StmtKind::Assign { target, op, value } => {
+                self.lower_assign(stmt, target, *op, value).map(Node::Assign)
+            }
+            ast::StmtKind::For { index, range, step, rev, body } => {
+                let (lo, hi) = self.lower_range(range);
+                let step = step.as_ref().map_or(Some(1), |step| self.lower_step(step));
+                self.scope.enter();
+                let iter = self.declare_iter(index);
+                let body = self.lower_block(body);
+                self.scope.leave();
+                let bound = Bound { iter, lo: lo?, hi: hi? };
+                Some(Node::For(For { bound, step: step?, rev: *rev, body, span: stmt.span }))
+            }
+        }
+    }
+
+    fn lower_step(&mut self, step: &ast::Expr) -> Option<i64> {
+        match self.lower_affine(step, "a step")?.as_constant() {
+            Some(0) => {
+                self.error("E0307", step.span, "a step of 0 never ends");
+                None
+            }
+            Some(constant) if constant != i64::MIN => Some(constant),
+            _ => {
+                self.error("E0307", step.span, "a step must be a constant");
+                None
+            }
+        }
+    }
+
+    fn lower_assign(
+        &mut self,
+        stmt: &ast::Stmt,
+        target: &ast::Target,
+        op: ast::AssignOp,
+        value: &ast::Expr,
+    ) -> Option<Assign> {
+        let name = self.statement_name(stmt.label.as_ref());
+        let array = self.lower_target_array(target);
+        self.scope.enter();
+        let forall = array.and_then(|array| self.lower_forall(target, Some(array), value));
+        // Without a target the names on the right cannot be judged, so only a sound left side looks further.
+        let lowered = forall.and_then(|forall| Some((forall, self.lower_expr(value)?)));
+        self.scope.leave();
+        let (array, (forall, value)) = (array?, lowered?);
+        let value = self.assigned_value(array, &forall.index, target.span, op, value)?;
+        Some(Assign {
+            name,
+            foralls: forall.foralls,
+            guard: forall.guard,
+            target: array,
+            index: forall.index,
+            target_span: target.span,
+            value,
+            span: stmt.span,
+        })
+    }
+
+    /// The array that an assignment writes, if it may be written.
+    fn lower_target_array(&mut self, target: &ast::Target) -> Option<ArrayId> {
+        let name = &target.name;
+        match self.scope.lookup(&name.name) {
+            Some((Meaning::Array(id), declared)) => {
+                if self.function.array(id).role == Role::In {
+                    self.report(
+                        Diagnostic::error(
+                            "E0106",
+                            name.span,
+                            format!("`{}` is an input and cannot be assigned", name.name),
+                        )
+                        .label(declared, "declared here")
+                        .help(format!("declare it `inout {}: …` to change it in place", name.name)),
+                    );
+                    return None;
+                }
+                self.check_rank(id, target.indices.len(), target.span).then_some(id)
+            }
+            Some((Meaning::Broken, _)) => None,
+            Some((meaning, declared)) => {
+                let message = format!("`{}` is {} and cannot be assigned", name.name, meaning.describe());
+                self.report(Diagnostic::error("E0106", name.span, message).label(declared, "declared here"));
+                None
+            }
+            None => {
+                let mut diagnostic = Diagnostic::error("E0101", name.span, format!("`{}` is not declared", name.name))
+                    .help(format!("a local is introduced by `let {}… = …`", name.name));
+                if let Some(closest) = self.scope.closest(&name.name) {
+                    diagnostic = diagnostic.help(format!("did you mean `{closest}`?"));
+                }
+                self.report(diagnostic);
+                None
+            }
+        }
+    }
+
+    /// Binds the new indices of a left-hand side, outermost first, with their ranges; lowers subscripts and guard.
+    fn lower_forall(&mut self, target: &ast::Target, array: Option<ArrayId>, value: &ast::Expr) -> Option<Forall> {
+        let mut fresh: Vec<(ast::Ident, Option<&ast::Range>)> = Vec::new();
+        for index in &target.indices {
+            if index.range.is_some() && !matches!(index.expr.kind, ast::ExprKind::Name(_)) {
+                self.error("E0305", index.expr.span, "only a plain index can be given a range");
+                return None;
+            }
+            self.collect_fresh(&index.expr, index.range.as_ref(), &mut fresh);
+        }
+        let mut foralls = Vec::new();
+        let mut sound = true;
+        for (name, written) in &fresh {
+            let mut uses = if array.is_some() { self.target_uses(target, &name.name) } else { Vec::new() };
+            uses.extend(self.uses(value, &name.name));
+            let iter = self.declare_iter(name);
+            match self.bound(iter, name, *written, &uses) {
+                Some(bound) => foralls.push(bound),
+                None => sound = false,
+            }
+        }
+        let index: Vec<Option<Affine>> =
+            target.indices.iter().map(|index| self.lower_affine(&index.expr, "a subscript")).collect();
+        let guard = target.guard.as_ref().map_or(Some(Cond::TRUE), |guard| self.lower_cond(guard, "a guard"));
+        let index: Option<Vec<Affine>> = index.into_iter().collect();
+        if !sound {
+            return None;
+        }
+        Some(Forall { foralls, index: index?, guard: guard? })
+    }
+
+    /// Names in a left-hand subscript that mean nothing yet are the indices of the forall.
+    fn collect_fresh<'a>(
+        &mut self,
+        expr: &ast::Expr,
+        range: Option<&'a ast::Range>,
+        fresh: &mut Vec<(ast::Ident, Option<&'a ast::Range>)>,
+    ) {
+        use ast::ExprKind::*;
+        match &expr.kind {
+            Name(name) => match self.scope.lookup(name) {
+                Some((meaning, declared)) => {
+                    if range.is_some() {
+                        let what = meaning.describe();
+                        self.report(
+                            Diagnostic::error(
+                                "E0304",
+                                expr.span,
+                                format!("`{name}` is already {what}; it cannot be given a range"),
+                            )
+                            .label(declared, "bound here"),
+                        );
+                    }
+                }
+                None => match fresh.iter_mut().find(|(known, _)| known.name == *name) {
+                    Some((_, known_range)) => *known_range = known_range.or(range),
+                    None => fresh.push((ast::Ident { name: name.clone(), span: expr.span }, range)),
+                },
+            },
+            Unary { operand, .. } => self.collect_fresh(operand, None, fresh),
+            Binary { lhs, rhs, .. } => {
+                self.collect_fresh(lhs, None, fresh);
+                self.collect_fresh(rhs, None, fresh);
+            }
+            Paren(inner) => self.collect_fresh(inner, range, fresh),
+            _ => {}
+        }
+    }
+
+    /// The value in the type of the target, with a compound operator spelled out.
+    fn assigned_value(
+        &mut self,
+        array: ArrayId,
+        index: &[Affine],
+        target_span: Span,
+        op: ast::AssignOp,
+        value: Typed,
+    ) -> Option<Expr> {
+        let ty = self.function.array(array).ty;
+        let span = value.expr.span;
+        let value = self.coerce(value, ty)?;
+        let op = match op {
+            ast::AssignOp::Set => return Some(value),
+            ast::AssignOp::Add => BinaryOp::Add,
+            ast::AssignOp::Sub => BinaryOp::Sub,
+            ast::AssignOp::Mul => BinaryOp::Mul,
+            ast::AssignOp::Div => BinaryOp::Div,
+            ast::AssignOp::Min => BinaryOp::Min,
+            ast::AssignOp::Max => BinaryOp::Max,
+        };
+        let old = Expr { kind: ExprKind::Load { array, index: index.to_vec() }, ty, span: target_span };
+        let combined = self.binary(op, Typed::strong(old), Typed::strong(value), span)?;
+        // Narrow integers compute as i32; the result wraps back into the cell.
+        Some(if combined.expr.ty == ty {
+            combined.expr
+        } else {
+            Expr { span, kind: ExprKind::Cast(Box::new(combined.expr)), ty }
+        })
+    }
+
+    fn lower_let(
+        &mut self,
+        stmt: &ast::Stmt,
+        target: &ast::Target,
+        ty: Option<&ast::Type>,
+        value: Option<&ast::Expr>,
+    ) -> Option<Assign> {
+        let Some(value) = value else {
+            self.lower_declaration(target, ty);
+            return None;
+        };
+        let name = self.statement_name(stmt.label.as_ref());
+        let lowered = self.lower_let_value(target, ty, value);
+        let Some((forall, value, shape)) = lowered else {
+            self.bind(&target.name, Meaning::Broken);
+            return None;
+        };
+        let array = self.declare_array(&target.name, value.ty, shape, Role::Local);
+        Some(Assign {
+            name,
+            foralls: forall.foralls,
+            guard: forall.guard,
+            target: array,
+            index: forall.index,
+            target_span: target.span,
+            value,
+            span: stmt.span,
+        })
+    }
+
+    /// `let tmp: f64[N, M]`
+    fn lower_declaration(&mut self, target: &ast::Target, ty: Option<&ast::Type>) {
+        let Some(ty) = ty else {
+            self.error("E0108", target.span, format!("`{}` has neither a type nor a value", target.name.name))
+                .helps
+                .push(format!("write `let {}: f64[N]` or `let {}[i] = …`", target.name.name, target.name.name));
+            self.bind(&target.name, Meaning::Broken);
+            return;
+        };
+        if let Some(index) = target.indices.first() {
+            self.error("E0108", index.expr.span, "a declaration without a value has no indices")
+                .helps
+                .push(format!("write `let {}: {}[extent, …]`", target.name.name, ty.scalar.name));
+            self.bind(&target.name, Meaning::Broken);
+            return;
+        }
+        let scalar = self.scalar_type(&ty.scalar);
+        let shape = self.lower_shape(&ty.shape);
+        match (scalar, shape) {
+            (Some(scalar), Some(shape)) => {
+                self.declare_array(&target.name, scalar, shape, Role::Local);
+            }
+            _ => self.bind(&target.name, Meaning::Broken),
+        }
+    }
+
+    fn lower_let_value(
+        &mut self,
+        target: &ast::Target,
+        ty: Option<&ast::Type>,
+        value: &ast::Expr,
+    ) -> Option<(Forall, Expr, Vec<Affine>)> {
+        let annotated: Option<Option<ScalarType>> = ty.map(|ty| self.scalar_type(&ty.scalar));
+        if let Some(extent) = ty.and_then(|ty| ty.shape.first()) {
+            self.error("E0108", extent.span, "an array is given its value through indices")
+                .helps
+                .push(format!("write `let {}[i] = …`, or declare it first and assign it then", target.name.name));
+            return None;
+        }
+        for index in &target.indices {
+            let plain = matches!(&index.expr.kind, ast::ExprKind::Name(name) if self.scope.lookup(name).is_none());
+            if !plain {
+                self.error("E0108", index.expr.span, "a `let` defines all cells: its indices must be new names");
+                return None;
+            }
+        }
+        self.scope.enter();
+        let forall = self.lower_forall(target, None, value);
+        let value = forall.as_ref().and_then(|_| self.lower_expr(value));
+        self.scope.leave();
+        let (forall, value) = (forall?, value?);
+        let value = match annotated {
+            Some(ty) => self.coerce(value, ty?)?,
+            None => self.settle(value)?,
+        };
+        let mut shape = Vec::new();
+        for (index, bound) in target.indices.iter().zip(&forall.foralls) {
+            let mut uses_iter = false;
+            bound.hi.visit_iters(&mut |_| uses_iter = true);
+            if uses_iter {
+                self.error("E0306", index.expr.span, "the extent of a local may use parameters only")
+                    .notes
+                    .push("arrays are allocated once per call, so their size cannot depend on a loop".into());
+                return None;
+            }
+            shape.push(bound.hi.clone());
+        }
+        if forall.foralls.len() != target.indices.len() {
+            self.error("E0108", target.span, "every index of a `let` must be a different name");
+            return None;
+        }
+        Some((forall, value, shape))
+    }
+}

@@ -1,0 +1,226 @@
+//! Syntax errors in the user's terms: what was found, what could stand there, and where.
+//!
+//! In: pest's error, which names grammar rules.  Out: one diagnostic.
+//! Not here: common mistakes with their cure (`mistakes`), which are tried first.
+
+use diag::{Diagnostic, Span};
+use pest::error::{Error, ErrorVariant, InputLocation};
+
+use crate::limits::too_deep;
+use crate::mistakes;
+use crate::parse::Rule;
+use crate::tokens::{Brackets, Kind, Token, closer_of, next_token, tokens};
+
+/// What is known about the place of an error.
+pub(crate) struct Site<'a> {
+    pub(crate) text: &'a str,
+    /// The token that could not be taken in; none at the end of the file.
+    pub(crate) found: Option<Token<'a>>,
+    /// The tokens in front of it, nearest first.
+    pub(crate) before: Vec<Token<'a>>,
+    pub(crate) brackets: Brackets<'a>,
+    /// The grammar rules that could have begun here.
+    pub(crate) expected: Vec<Rule>,
+}
+
+/// Where pest stopped, as an offset into the text it was given.
+pub(crate) fn offset(error: &Error<Rule>) -> usize {
+    match error.location {
+        InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
+    }
+}
+
+/// The diagnostic for an error at `failed_at` in the function that begins at `function_start`.
+pub(crate) fn syntax_error(text: &str, function_start: usize, failed_at: usize, error: &Error<Rule>) -> Diagnostic {
+    let expected = match &error.variant {
+        ErrorVariant::ParsingError { positives, .. } => positives.clone(),
+        ErrorVariant::CustomError { .. } => return too_deep(Span::new(failed_at, failed_at), "the program is"),
+    };
+    let site = Site::new(text, function_start, failed_at, expected);
+    mistakes::recognise(&site).unwrap_or_else(|| site.unexpected())
+}
+
+impl<'a> Site<'a> {
+    fn new(text: &'a str, function_start: usize, failed_at: usize, expected: Vec<Rule>) -> Self {
+        let mut found = next_token(text, failed_at);
+        let mut brackets = Brackets::default();
+        let mut before: Vec<Token<'a>> = Vec::new();
+        for token in tokens(text, function_start).filter(|token| token.kind != Kind::Comment) {
+            if token.start >= failed_at {
+                break;
+            }
+            if token.end() > failed_at {
+                // Pest stopped inside what reads as one symbol, such as `**`.
+                found = Some(token);
+                break;
+            }
+            brackets.see(token);
+            before.insert(0, token);
+            before.truncate(3);
+        }
+        Site { text, found, before, brackets, expected }
+    }
+
+    pub(crate) fn expects(&self, rule: Rule) -> bool {
+        self.expected.contains(&rule)
+    }
+
+    /// Whether any expression could begin here.
+    pub(crate) fn expects_expression(&self) -> bool {
+        self.expected.iter().any(|rule| phrase(*rule) == "an expression")
+    }
+
+    pub(crate) fn expects_statement(&self) -> bool {
+        self.expected.iter().any(|rule| phrase(*rule) == "a statement")
+    }
+
+    pub(crate) fn found_text(&self) -> &'a str {
+        self.found.map_or("", |token| token.text)
+    }
+
+    /// The text of the `n`th token in front, counted from 0; empty when there is none.
+    pub(crate) fn before_text(&self, n: usize) -> &'a str {
+        self.before.get(n).map_or("", |token| token.text)
+    }
+
+    /// The place of the found token, or of the end of the text.
+    pub(crate) fn span(&self) -> Span {
+        match self.found {
+            Some(token) => Span::new(token.start, token.end()),
+            None => {
+                let end = self.text.trim_end().len();
+                Span::new(end, end)
+            }
+        }
+    }
+
+    pub(crate) fn error(&self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error("E0001", self.span(), message)
+    }
+
+    /// The message for what is not a known mistake.
+    pub(crate) fn unexpected(&self) -> Diagnostic {
+        let found = match self.found {
+            None => "unexpected end of the file".to_owned(),
+            Some(token) if token.is_keyword() => format!("unexpected keyword `{}`", token.text),
+            Some(token) => format!("unexpected `{}`", token.text),
+        };
+        let diagnostic = self.error(found).here(self.expectation());
+        match self.brackets.open.last() {
+            Some(opener) if self.expects(closing_rule(opener.text)) && opener.text != "{" => diagnostic
+                .label(Span::new(opener.start, opener.end()), format!("this `{}` is still open", opener.text)),
+            _ => diagnostic,
+        }
+    }
+
+    /// `expected …`, as a list of phrases without repetition.
+    pub(crate) fn expectation(&self) -> String {
+        let mut phrases: Vec<&str> = Vec::new();
+        for &rule in ORDER.iter().chain(&self.expected) {
+            let phrase = phrase(rule);
+            if self.expects(rule) && !phrases.contains(&phrase) && !self.is_noise(rule) {
+                phrases.push(phrase);
+            }
+        }
+        match phrases.split_last() {
+            None => "not expected here".to_owned(),
+            Some((last, [])) => format!("expected {last}"),
+            Some((last, rest)) => format!("expected {} or {last}", rest.join(", ")),
+        }
+    }
+
+    /// What could stand here but would not help the reader: an index after every name, a label before `=`.
+    fn is_noise(&self, rule: Rule) -> bool {
+        match rule {
+            Rule::semicolon | Rule::call | Rule::subscripts | Rule::shape => true,
+            Rule::target_indices | Rule::lbracket => self.expected.len() > 1,
+            Rule::colon => self.expects(Rule::assign_op),
+            Rule::lparen | Rule::ident | Rule::reduce_op => self.expects(Rule::additive) || self.expects_expression(),
+            Rule::EOI => true,
+            _ => false,
+        }
+    }
+}
+
+/// What is listed first; the rest follows in the order in which it was tried.
+const ORDER: [Rule; 8] = [
+    Rule::expr,
+    Rule::int,
+    Rule::ident,
+    Rule::additive,
+    Rule::compare,
+    Rule::multiplicative,
+    Rule::comma,
+    Rule::assign_op,
+];
+
+fn closing_rule(opener: &str) -> Rule {
+    match closer_of(opener) {
+        ")" => Rule::rparen,
+        "]" => Rule::rbracket,
+        _ => Rule::rbrace,
+    }
+}
+
+/// A grammar rule in the words of a user.
+fn phrase(rule: Rule) -> &'static str {
+    match rule {
+        Rule::file | Rule::function | Rule::kw_fn => "a function",
+        Rule::expr
+        | Rule::range
+        | Rule::float
+        | Rule::int
+        | Rule::boolean
+        | Rule::conditional
+        | Rule::paren
+        | Rule::access
+        | Rule::negate
+        | Rule::kw_not
+        | Rule::kw_if
+        | Rule::reduction
+        | Rule::target_index => "an expression",
+        Rule::compare | Rule::additive | Rule::multiplicative | Rule::kw_and | Rule::kw_or => "an operator",
+        Rule::stmt | Rule::for_loop | Rule::definition | Rule::assignment | Rule::label => "a statement",
+        Rule::kw_let => "`let`",
+        Rule::kw_for => "`for`",
+        Rule::target | Rule::ident | Rule::result | Rule::reduce_index | Rule::reduce_op => "a name",
+        Rule::argument => "an argument",
+        Rule::ty => "a type",
+        Rule::assign_op => "`=` or another assignment",
+        Rule::params | Rule::less => "`<`",
+        Rule::greater => "`>`",
+        Rule::arguments | Rule::call | Rule::lparen => "`(`",
+        Rule::rparen => "`)`",
+        Rule::shape | Rule::target_indices | Rule::subscripts | Rule::lbracket => "`[`",
+        Rule::rbracket => "`]`",
+        Rule::body | Rule::lbrace => "`{`",
+        Rule::rbrace => "`}`",
+        Rule::results | Rule::arrow => "`->`",
+        Rule::context | Rule::kw_where => "`where`",
+        Rule::guard | Rule::bar => "`|`",
+        Rule::step | Rule::kw_by => "`by`",
+        Rule::comma => "`,`",
+        Rule::semicolon => "`;`",
+        Rule::colon => "`:`",
+        Rule::equals => "`=`",
+        Rule::dotdot => "`..`",
+        
+        Rule::kw_inout => "`inout`",
+        Rule::kw_in => "`in`",
+        Rule::kw_rev => "`rev`",
+        Rule::kw_then => "`then`",
+        Rule::kw_else => "`else`",
+        Rule::EOI => "the end of the file",
+        // Parts of tokens, which pest never reports on their own.
+        Rule::reduce_only
+        | Rule::prefix
+        | Rule::infix
+        | Rule::operand
+        | Rule::word_char
+        | Rule::keyword
+        | Rule::digits
+        | Rule::exponent
+        | Rule::WHITESPACE
+        | Rule::COMMENT => "something else",
+    }
+}

@@ -1,0 +1,457 @@
+//! The formatter: a program in canonical layout, with its comments.
+//!
+//! In: a source.  Out: text that parses to the same tree, or the syntax errors.
+//! Lays out tokens by the tree's structure; the text of names and numbers is taken from the source. Comments stay
+//! between the tokens where they were written. Equality is `=` in guards and `where`, and `==` in values.
+//! Not here: fitting lines to the width (`doc`).
+
+use std::iter::Peekable;
+use std::vec::IntoIter;
+
+use diag::{Diagnostic, Source, Span};
+
+use crate::ast::{
+    Arg, BinaryOp, CompareOp, Expr, ExprKind, Function, Ident, Range, ReduceIndex, Stmt, StmtKind, Target, TargetIndex,
+    Type, UnaryOp,
+};
+use crate::comments::{Comment, blank_line_before, comments};
+use crate::doc::{Doc, group, layout, nest};
+use crate::print::{assign_symbol, binary_symbol, compare_symbol};
+use crate::tokens::next_token;
+
+/// Formats a whole source. Formatting twice gives the same text as formatting once.
+pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
+    let file = crate::parse(source)?;
+    let text = source.text();
+    let mut formatter = Formatter { text, cursor: 0, comments: comments(text).into_iter().peekable(), in_guard: false };
+    let mut out = Vec::new();
+    for (number, function) in file.functions.iter().enumerate() {
+        let start = function.span.start as usize;
+        out.push(Doc::Hard { blank: number > 0 });
+        let has_comments = formatter.comments_between_items(&mut out, start, true);
+        out.push(Doc::Hard { blank: if has_comments { blank_line_before(text, start) } else { number > 0 } });
+        formatter.function(&mut out, function);
+    }
+    out.push(Doc::Hard { blank: !file.functions.is_empty() });
+    formatter.comments_between_items(&mut out, text.len(), true);
+    Ok(layout(&out))
+}
+
+struct Formatter<'a> {
+    text: &'a str,
+    /// The end of the last token that was taken from the source.
+    cursor: usize,
+    comments: Peekable<IntoIter<Comment<'a>>>,
+    in_guard: bool,
+}
+
+/// What stands behind the items of a list, before its closing bracket.
+type Guard<'t> = Option<&'t Expr>;
+
+impl<'a> Formatter<'a> {
+    // ---- Tokens and comments ----
+
+    fn next_offset(&self) -> usize {
+        next_token(self.text, self.cursor).map_or(self.text.len(), |token| token.start)
+    }
+
+    /// Writes the next token of the source, which is `text`, behind the comments in front of it.
+    fn token(&mut self, out: &mut Vec<Doc>, text: &str) {
+        let start = self.next_offset();
+        self.comments_before(out, start);
+        out.push(Doc::Text(text.to_owned()));
+        self.cursor = start + text.len();
+    }
+
+    fn spaced_token(&mut self, out: &mut Vec<Doc>, text: &str) {
+        out.push(Doc::Space);
+        self.token(out, text);
+        out.push(Doc::Space);
+    }
+
+    fn ident(&mut self, out: &mut Vec<Doc>, ident: &Ident) {
+        self.token(out, &ident.name);
+    }
+
+    /// Passes over tokens that the canonical layout leaves out.
+    fn skip(&mut self, text: &str) {
+        while let Some(token) = next_token(self.text, self.cursor).filter(|token| token.text == text) {
+            self.cursor = token.end();
+        }
+    }
+
+    fn has_comment_before(&mut self, offset: usize) -> bool {
+        self.comments.peek().is_some_and(|comment| comment.start < offset)
+    }
+
+    fn comments_before(&mut self, out: &mut Vec<Doc>, offset: usize) {
+        while let Some(comment) = self.comments.next_if(|comment| comment.start < offset) {
+            out.push(Doc::Comment { text: comment.text.to_owned(), own_line: comment.own_line, blank: false });
+        }
+    }
+
+    /// As above, keeping blank lines in front of comments (for the first one only if `blank_first`). Returns
+    /// whether one of them stands on its own line.
+    fn comments_between_items(&mut self, out: &mut Vec<Doc>, offset: usize, blank_first: bool) -> bool {
+        let mut any = false;
+        while let Some(comment) = self.comments.next_if(|comment| comment.start < offset) {
+            let blank = (any || blank_first) && blank_line_before(self.text, comment.start);
+            out.push(Doc::Comment { text: comment.text.to_owned(), own_line: comment.own_line, blank });
+            any |= comment.own_line;
+        }
+        any
+    }
+
+    // ---- Functions and statements ----
+
+    fn function(&mut self, out: &mut Vec<Doc>, function: &Function) {
+        self.token(out, "fn");
+        out.push(Doc::Space);
+        self.ident(out, &function.name);
+        if !function.params.is_empty() {
+            self.list(out, ["<", ">"], &function.params, Formatter::ident, None);
+        }
+        self.list(out, ["(", ")"], &function.args, Formatter::arg, None);
+        if !function.outs.is_empty() {
+            self.spaced_token(out, "->");
+            self.list(out, ["(", ")"], &function.outs, Formatter::arg, None);
+        }
+        if !function.context.is_empty() {
+            let mut context = vec![Doc::Line];
+            self.token(&mut context, "where");
+            context.push(Doc::Space);
+            for (number, condition) in function.context.iter().enumerate() {
+                if number > 0 {
+                    self.token(&mut context, ",");
+                    context.push(Doc::Line);
+                }
+                self.guard(&mut context, condition);
+            }
+            self.skip(",");
+            out.push(group(vec![nest(context)]));
+        }
+        self.block(out, &function.body, function.span);
+    }
+
+    fn arg(&mut self, out: &mut Vec<Doc>, arg: &Arg) {
+        if arg.inout {
+            self.token(out, "inout");
+            out.push(Doc::Space);
+        }
+        self.ident(out, &arg.name);
+        self.token(out, ":");
+        out.push(Doc::Space);
+        self.ty(out, &arg.ty);
+    }
+
+    fn ty(&mut self, out: &mut Vec<Doc>, ty: &Type) {
+        self.ident(out, &ty.scalar);
+        if !ty.shape.is_empty() {
+            self.list(out, ["[", "]"], &ty.shape, Formatter::expr, None);
+        }
+    }
+
+    /// A block whose `}` ends `whole`.
+    fn block(&mut self, out: &mut Vec<Doc>, body: &[Stmt], whole: Span) {
+        out.push(Doc::Space);
+        self.token(out, "{");
+        let close = (whole.end as usize).saturating_sub(1);
+        if body.is_empty() && !self.has_comment_before(close) {
+            self.skip(";");
+            return self.token(out, "}");
+        }
+        let mut inner = Vec::new();
+        let mut first = true;
+        for stmt in body {
+            self.skip(";");
+            let start = stmt.span.start as usize;
+            inner.push(Doc::Hard { blank: false });
+            first &= !self.comments_between_items(&mut inner, start, !first);
+            inner.push(Doc::Hard { blank: !first && blank_line_before(self.text, start) });
+            first = false;
+            self.stmt(&mut inner, stmt);
+        }
+        self.skip(";");
+        inner.push(Doc::Hard { blank: false });
+        self.comments_between_items(&mut inner, close, !first);
+        out.push(nest(inner));
+        out.push(Doc::Hard { blank: false });
+        self.token(out, "}");
+    }
+
+    fn stmt(&mut self, out: &mut Vec<Doc>, stmt: &Stmt) {
+        let mut head = Vec::new();
+        if let Some(label) = &stmt.label {
+            self.ident(&mut head, label);
+            self.token(&mut head, ":");
+            head.push(Doc::Space);
+        }
+        match &stmt.kind {
+            StmtKind::Let { target, ty, value } => {
+                self.token(&mut head, "let");
+                head.push(Doc::Space);
+                self.target(&mut head, target);
+                if let Some(ty) = ty {
+                    self.token(&mut head, ":");
+                    head.push(Doc::Space);
+                    self.ty(&mut head, ty);
+                }
+                if value.is_some() {
+                    self.spaced_token(&mut head, "=");
+                }
+                out.push(nest(head));
+                if let Some(value) = value {
+                    self.value(out, value);
+                }
+            }
+            StmtKind::Assign { target, op, value } => {
+                self.target(&mut head, target);
+                self.spaced_token(&mut head, assign_symbol(*op));
+                out.push(nest(head));
+                self.value(out, value);
+            }
+            StmtKind::For { index, range, step, rev, body } => {
+                self.token(&mut head, "for");
+                head.push(Doc::Space);
+                self.ident(&mut head, index);
+                self.spaced_token(&mut head, "in");
+                self.range(&mut head, range);
+                if let Some(step) = step {
+                    self.spaced_token(&mut head, "by");
+                    self.expr(&mut head, step);
+                }
+                if *rev {
+                    head.push(Doc::Space);
+                    self.token(&mut head, "rev");
+                }
+                out.push(nest(head));
+                self.block(out, body, stmt.span);
+            }
+        }
+    }
+
+    /// The right-hand side of a statement.
+    fn value(&mut self, out: &mut Vec<Doc>, value: &Expr) {
+        if self.has_comment_before(value.span.start as usize) {
+            let mut inner = Vec::new();
+            self.expr(&mut inner, value);
+            out.push(nest(inner));
+        } else {
+            self.expr(out, value);
+        }
+    }
+
+    fn target(&mut self, out: &mut Vec<Doc>, target: &Target) {
+        self.ident(out, &target.name);
+        if !target.indices.is_empty() {
+            self.list(out, ["[", "]"], &target.indices, Formatter::target_index, target.guard.as_ref());
+        }
+    }
+
+    fn target_index(&mut self, out: &mut Vec<Doc>, index: &TargetIndex) {
+        self.expr(out, &index.expr);
+        self.index_range(out, index.range.as_ref());
+    }
+
+    fn reduce_index(&mut self, out: &mut Vec<Doc>, index: &ReduceIndex) {
+        self.ident(out, &index.name);
+        self.index_range(out, index.range.as_ref());
+    }
+
+    fn index_range(&mut self, out: &mut Vec<Doc>, range: Option<&Range>) {
+        if let Some(range) = range {
+            self.token(out, ":");
+            out.push(Doc::Space);
+            self.range(out, range);
+        }
+    }
+
+    fn range(&mut self, out: &mut Vec<Doc>, range: &Range) {
+        self.expr(out, &range.lo);
+        self.token(out, "..");
+        self.expr(out, &range.hi);
+    }
+
+    /// A bracketed list: in one line, or one item a line.
+    fn list<T>(
+        &mut self,
+        out: &mut Vec<Doc>,
+        [open, close]: [&str; 2],
+        items: &[T],
+        item: impl Fn(&mut Formatter<'a>, &mut Vec<Doc>, &T),
+        guard: Guard<'_>,
+    ) {
+        self.comments_before(out, self.next_offset());
+        let mut list = Vec::new();
+        self.token(&mut list, open);
+        let mut inner = vec![Doc::SoftLine];
+        for (number, each) in items.iter().enumerate() {
+            if number > 0 {
+                self.token(&mut inner, ",");
+                inner.push(Doc::Line);
+            }
+            item(self, &mut inner, each);
+        }
+        self.skip(",");
+        if let Some(guard) = guard {
+            inner.push(Doc::Line);
+            self.token(&mut inner, "|");
+            inner.push(Doc::Space);
+            self.guard(&mut inner, guard);
+        } else if !items.is_empty() {
+            inner.push(Doc::IfBroken(","));
+        }
+        self.comments_before(&mut inner, self.next_offset());
+        list.push(nest(inner));
+        list.push(Doc::SoftLine);
+        self.token(&mut list, close);
+        out.push(group(list));
+    }
+
+    // ---- Expressions ----
+
+    fn guard(&mut self, out: &mut Vec<Doc>, condition: &Expr) {
+        let outside = std::mem::replace(&mut self.in_guard, true);
+        self.expr(out, condition);
+        self.in_guard = outside;
+    }
+
+    fn expr(&mut self, out: &mut Vec<Doc>, expr: &Expr) {
+        // Outside the group, which a comment would break.
+        self.comments_before(out, expr.span.start as usize);
+        match &expr.kind {
+            ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Bool(_) | ExprKind::Name(_) => {
+                let text = self.text.get(expr.span.range()).unwrap_or("");
+                self.token(out, text);
+            }
+            ExprKind::Index { base, indices } => {
+                self.ident(out, base);
+                self.list(out, ["[", "]"], indices, Formatter::expr, None);
+            }
+            ExprKind::Call { callee, args } => {
+                self.ident(out, callee);
+                self.list(out, ["(", ")"], args, Formatter::expr, None);
+            }
+            ExprKind::Unary { op, operand } => {
+                if *op == UnaryOp::Not {
+                    self.token(out, "not");
+                    out.push(Doc::Space);
+                } else {
+                    self.token(out, "-");
+                }
+                self.expr(out, operand);
+            }
+            ExprKind::Binary { op, .. } => self.chain(out, expr, *op),
+            ExprKind::Compare { first, rest } => self.comparison(out, first, rest),
+            ExprKind::If { .. } => self.conditional(out, expr),
+            ExprKind::Reduce { op, indices, guard, body } => {
+                let mut reduction = Vec::new();
+                self.token(&mut reduction, op.name());
+                let outside = std::mem::replace(&mut self.in_guard, false);
+                self.list(&mut reduction, ["[", "]"], indices, Formatter::reduce_index, guard.as_deref());
+                self.in_guard = outside;
+                let mut inner = vec![Doc::Line];
+                self.expr(&mut inner, body);
+                reduction.push(nest(inner));
+                out.push(group(reduction));
+            }
+            ExprKind::Paren(inner) => {
+                let mut docs = Vec::new();
+                self.token(&mut docs, "(");
+                let mut nested = vec![Doc::SoftLine];
+                self.expr(&mut nested, inner);
+                self.comments_before(&mut nested, self.next_offset());
+                docs.push(nest(nested));
+                docs.push(Doc::SoftLine);
+                self.token(&mut docs, ")");
+                out.push(group(docs));
+            }
+        }
+    }
+
+    /// A run of operators of the same strength breaks in front of each of them or of none.
+    fn chain(&mut self, out: &mut Vec<Doc>, expr: &Expr, strongest: BinaryOp) {
+        let mut operations = Vec::new();
+        let mut first = expr;
+        while let ExprKind::Binary { op, lhs, rhs } = &first.kind {
+            if strength(*op) != strength(strongest) {
+                break;
+            }
+            operations.push((*op, rhs));
+            first = lhs;
+        }
+        let mut docs = Vec::new();
+        self.expr(&mut docs, first);
+        let mut inner = Vec::new();
+        for (op, operand) in operations.into_iter().rev() {
+            inner.push(Doc::Line);
+            self.token(&mut inner, binary_symbol(op));
+            inner.push(Doc::Space);
+            self.expr(&mut inner, operand);
+        }
+        docs.push(nest(inner));
+        out.push(group(docs));
+    }
+
+    fn comparison(&mut self, out: &mut Vec<Doc>, first: &Expr, rest: &[(CompareOp, Expr)]) {
+        let mut docs = Vec::new();
+        self.expr(&mut docs, first);
+        let mut inner = Vec::new();
+        for (op, operand) in rest {
+            inner.push(Doc::Line);
+            if *op == CompareOp::Eq {
+                self.equality(&mut inner);
+            } else {
+                self.token(&mut inner, compare_symbol(*op));
+            }
+            inner.push(Doc::Space);
+            self.expr(&mut inner, operand);
+        }
+        docs.push(nest(inner));
+        out.push(group(docs));
+    }
+
+    fn equality(&mut self, out: &mut Vec<Doc>) {
+        let start = self.next_offset();
+        let written = if self.text.get(start..).is_some_and(|rest| rest.starts_with("==")) { "==" } else { "=" };
+        self.token(out, if self.in_guard { "=" } else { "==" });
+        self.cursor = start + written.len();
+    }
+
+    /// `else if` goes on in the same group, so that long ladders do not drift to the right.
+    fn conditional(&mut self, out: &mut Vec<Doc>, expr: &Expr) {
+        let mut docs = Vec::new();
+        let mut branches = Vec::new();
+        let mut current = expr;
+        let mut first = true;
+        while let ExprKind::If { cond, then, otherwise } = &current.kind {
+            let to = if first { &mut docs } else { &mut branches };
+            self.token(to, "if");
+            to.push(Doc::Space);
+            self.expr(to, cond);
+            let mut branch = vec![Doc::Line];
+            self.token(&mut branch, "then");
+            branch.push(Doc::Space);
+            self.expr(&mut branch, then);
+            to.push(group(vec![nest(branch)]));
+            branches.push(Doc::Line);
+            self.token(&mut branches, "else");
+            branches.push(Doc::Space);
+            current = otherwise;
+            first = false;
+        }
+        self.expr(&mut branches, current);
+        docs.push(nest(branches));
+        out.push(group(docs));
+    }
+}
+
+/// Equal for operators of the same precedence.
+fn strength(op: BinaryOp) -> u8 {
+    match op {
+        BinaryOp::Or => 0,
+        BinaryOp::And => 1,
+        BinaryOp::Add | BinaryOp::Sub => 2,
+        BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => 3,
+    }
+}

@@ -1,0 +1,320 @@
+//! Common mistakes: what people write from habit with another language, and what to write instead.
+//!
+//! In: the site of a syntax error.  Out: a diagnostic with a help line, or nothing when the mistake is not known.
+
+use diag::{Diagnostic, Span};
+
+use crate::errors::Site;
+use crate::parse::Rule;
+use crate::tokens::{Kind, REDUCTIONS, Token, next_token};
+
+/// The first mistake that fits. The order matters: a wrong character explains more than a missing `then`.
+pub(crate) fn recognise(site: &Site<'_>) -> Option<Diagnostic> {
+    foreign_character(site)
+        .or_else(|| foreign_statement(site))
+        .or_else(|| unclosed(site))
+        .or_else(|| number(site))
+        .or_else(|| reduction(site))
+        .or_else(|| foreign_symbol(site))
+        .or_else(|| brackets(site))
+        .or_else(|| loop_header(site))
+        .or_else(|| labelled_loop(site))
+        .or_else(|| keyword_as_name(site))
+        .or_else(|| conditional(site))
+        .or_else(|| statement(site))
+}
+
+fn span_of(token: &Token<'_>) -> Span {
+    Span::new(token.start, token.end())
+}
+
+fn foreign_character(site: &Site<'_>) -> Option<Diagnostic> {
+    let token = site.found?;
+    let character = token.text.chars().next()?;
+    if token.kind != Kind::Foreign {
+        return None;
+    }
+    let code = u32::from(character);
+    let shown = if character.is_control() || character.is_whitespace() || code == 0xFEFF {
+        format!("the character U+{code:04X}")
+    } else {
+        format!("the character `{character}` (U+{code:04X})")
+    };
+    let diagnostic = site.error(format!("{shown} does not belong to the language")).here("not expected here");
+    let help = match character {
+        '×' | '·' | '∙' | '⋅' => "write `*`".to_owned(),
+        '÷' => "write `/`".to_owned(),
+        '−' | '–' | '—' => "write `-`".to_owned(),
+        '≤' => "write `<=`".to_owned(),
+        '≥' => "write `>=`".to_owned(),
+        '≠' => "write `!=`".to_owned(),
+        '∑' | 'Σ' => "write `sum[k] …`".to_owned(),
+        '∏' | 'Π' => "write `prod[k] …`".to_owned(),
+        '∞' => "write `inf`".to_owned(),
+        '…' => "write `..`".to_owned(),
+        '→' => "write `->`".to_owned(),
+        '∧' => "write `and`".to_owned(),
+        '∨' => "write `or`".to_owned(),
+        '¬' => "write `not`".to_owned(),
+        '\u{A0}' | '\u{2007}' | '\u{202F}' => "write an ordinary space".to_owned(),
+        _ if character.is_alphabetic() => "names are made of `A`-`Z`, `a`-`z`, `0`-`9` and `_`".to_owned(),
+        _ => return Some(diagnostic),
+    };
+    Some(diagnostic.help(help))
+}
+
+/// `return`, `while` and the like parse as a name, so the error comes one token later.
+fn foreign_statement(site: &Site<'_>) -> Option<Diagnostic> {
+    let word = site.before.first()?;
+    if !site.expects(Rule::assign_op) {
+        return None;
+    }
+    let (message, help) = match word.text {
+        "return" => ("there is no `return`", "name the result in `-> (Y: …)` and assign to it: `Y[i] = …`"),
+        "while" | "loop" => ("there is no such loop", "loops have fixed bounds: `for i in 0..N { … }`"),
+        "var" | "const" | "def" => ("this does not define anything", "write `let name = …`"),
+        _ => return None,
+    };
+    Some(Diagnostic::error("E0001", span_of(word), message).here("not a statement").help(help))
+}
+
+/// The end of the file or a new function while brackets are open.
+fn unclosed(site: &Site<'_>) -> Option<Diagnostic> {
+    let opener = site.brackets.open.last()?;
+    let where_noticed = match site.found_text() {
+        "" => "the file ends here",
+        "fn" => "a new function begins here",
+        _ => return None,
+    };
+    let message = format!("unclosed `{}`", opener.text);
+    Some(Diagnostic::error("E0001", span_of(opener), message).here("never closed").label(site.span(), where_noticed))
+}
+
+fn number(site: &Site<'_>) -> Option<Diagnostic> {
+    let found = site.found?;
+    let after_found = next_token(site.text, found.end()).filter(|next| next.start == found.end());
+    if found.text == "." {
+        let before = site.before.first().filter(|b| b.kind == Kind::Number && b.end() == found.start);
+        let after = after_found.filter(|a| a.kind == Kind::Number);
+        let literal = Span::new(before.map_or(found.start, |b| b.start), after.map_or(found.end(), |a| a.end()));
+        let text = site.text.get(literal.range()).unwrap_or(".");
+        let help = match (before, after) {
+            (Some(_), None) => format!("write `{text}0`"),
+            (None, Some(_)) => format!("write `0{text}`"),
+            (Some(_), Some(_)) => return Some(malformed_number(literal, text)),
+            (None, None) => return None,
+        };
+        let message = format!("`{text}` is not a number");
+        let diagnostic = Diagnostic::error("E0001", literal, message).here("a digit is missing");
+        return Some(diagnostic.note("the point of a number has a digit on both sides").help(help));
+    }
+    let is_plain = found.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+    (found.kind == Kind::Number && !is_plain && site.expects_expression())
+        .then(|| malformed_number(span_of(&found), found.text))
+}
+
+fn malformed_number(span: Span, text: &str) -> Diagnostic {
+    let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, letters) = text.split_at(digits);
+    let diagnostic = Diagnostic::error("E0001", span, format!("`{text}` is not a number")).here("not a number");
+    match letters {
+        "" => diagnostic,
+        "f" | "f32" | "f64" | "i32" | "i64" | "u8" => diagnostic.help("numbers have no suffix; write a cast: `f32(…)`"),
+        _ if number == "0" || letters.starts_with(['e', 'E']) => {
+            diagnostic.help("numbers are decimal, such as `12`, `1.5` or `1e-3`")
+        }
+        _ => diagnostic.help(format!("to multiply, write `{number} * {letters}`")),
+    }
+}
+
+/// `sum(k, …)`, `sum k …`, `let sum[i] = …`, `argmin[k] …`.
+fn reduction(site: &Site<'_>) -> Option<Diagnostic> {
+    let found = site.found?;
+    let next = next_token(site.text, found.end()).map_or("", |token| token.text);
+    if REDUCTIONS.contains(&found.text) {
+        if next == "(" && site.expects_expression() {
+            return Some(without_brackets(&found));
+        }
+        if next == "[" && !site.expects_expression() {
+            return Some(not_an_array(&found));
+        }
+        if matches!(found.text, "min" | "max") && next == "=" && site.expects(Rule::assign_op) {
+            let help = format!("write `{}=` without a space", found.text);
+            return Some(site.unexpected().help(help));
+        }
+    }
+    let word = site.before.first().filter(|word| REDUCTIONS.contains(&word.text));
+    match (word, found.text) {
+        (Some(word), "[") => Some(not_an_array(word)),
+        (Some(word), "(") if site.expects(Rule::lbracket) && !site.expects(Rule::assign_op) => {
+            Some(without_brackets(word))
+        }
+        // `s = sum k A[k]` reads as `s = sum` and a statement that begins with `k`.
+        _ if site.expects(Rule::assign_op) && site.before.first()?.kind == Kind::Word => {
+            site.before.get(1).filter(|word| REDUCTIONS.contains(&word.text)).map(without_brackets)
+        }
+        _ => None,
+    }
+}
+
+fn not_an_array(word: &Token<'_>) -> Diagnostic {
+    Diagnostic::error("E0001", span_of(word), format!("`{}` cannot be the name of an array", word.text))
+        .here(format!("`{}[` begins a reduction", word.text))
+}
+
+fn without_brackets(word: &Token<'_>) -> Diagnostic {
+    Diagnostic::error("E0001", span_of(word), format!("`{}` is a reduction, not a function", word.text))
+        .here("expected `[` and its indices")
+        .help(format!("name the index in brackets: `{}[k] A[k]`", word.text))
+}
+
+fn foreign_symbol(site: &Site<'_>) -> Option<Diagnostic> {
+    let unknown = |help: &str| {
+        Some(site.error(format!("unknown operator `{}`", site.found_text())).here("not an operator").help(help))
+    };
+    match site.found_text() {
+        ":=" => unknown("assign with `=`"),
+        "<-" => unknown("assign with `=`"),
+        "&&" | "&" => unknown("write `and`"),
+        "||" => unknown("write `or`"),
+        "|" if site.before_text(0) == "|" => unknown("write `or`"),
+        "|" if !site.expects(Rule::bar) && site.expects(Rule::additive) => {
+            Some(site.unexpected().help("`|` begins a guard in an index list: `A[i | i > 0]`; write `or` for a choice"))
+        }
+        "!" => unknown("write `not`"),
+        "^" | "**" => unknown("multiply instead: `x * x`"),
+        "++" => unknown("write `+= 1`"),
+        "=>" => unknown("write `>=`"),
+        "<>" if site.before_text(1) == "fn" => {
+            Some(site.error("the parameter list is empty").here("nothing inside").help("leave out `<>`"))
+        }
+        "<>" => unknown("write `!=`"),
+        "//" | "/*" => Some(
+            site.error(format!("`{}` does not begin a comment", site.found_text()))
+                .here("not expected here")
+                .help("comments begin with `#` and end with the line"),
+        ),
+        "..=" | "..." => Some(
+            site.error(format!("unknown range `{}`", site.found_text()))
+                .here("expected `..`")
+                .help("ranges leave out their end: `0..N` ends at `N - 1`"),
+        ),
+        "?" => unknown("write `if c then a else b`"),
+        "\"" | "'" | "`" => Some(site.error("there are no strings").here("not expected here")),
+        "==" if site.expects(Rule::assign_op) || site.expects(Rule::equals) => {
+            Some(site.error("`==` compares").here(site.expectation()).help("assign with `=`"))
+        }
+        _ => None,
+    }
+}
+
+fn brackets(site: &Site<'_>) -> Option<Diagnostic> {
+    let found = site.found?;
+    match (site.before_text(0), found.text) {
+        ("[", "]" | "|") => {
+            let diagnostic = site.error("the index list is empty").here("expected an index");
+            let help = if REDUCTIONS.contains(&site.before_text(1)) {
+                format!("name the index to reduce over: `{}[k] …`", site.before_text(1))
+            } else {
+                "a single value has no brackets: write just its name".to_owned()
+            };
+            Some(diagnostic.help(help))
+        }
+        ("]", "[") => Some(
+            site.error("one pair of brackets holds all indices")
+                .here("a second pair")
+                .help("separate the indices by commas: `A[i, j]`"),
+        ),
+        (_, ")" | "]" | "}") if site.brackets.open.is_empty() => {
+            Some(site.error(format!("unexpected `{}`", found.text)).here("closes nothing"))
+        }
+        ("->", _) if site.expects(Rule::lparen) => Some(
+            site.error(format!("unexpected `{}`", found.text))
+                .here("expected `(`")
+                .help("results are named, in parentheses: `-> (Y: f64[N])`"),
+        ),
+        (_, "=" | ")" | "}" | ";") if site.expects(Rule::rbracket) => {
+            Some(site.unexpected().help("a `]` is missing before this"))
+        }
+        _ => None,
+    }
+}
+
+/// `for i = 0..N`, `for i in N`, `for i in 0:N`.
+fn loop_header(site: &Site<'_>) -> Option<Diagnostic> {
+    if site.expects(Rule::kw_in) {
+        return Some(site.unexpected().help("write `for i in 0..N { … }`"));
+    }
+    if site.expects(Rule::dotdot) {
+        return Some(site.unexpected().help("a range is written `0..N`; its end is not part of it"));
+    }
+    None
+}
+
+fn keyword_as_name(site: &Site<'_>) -> Option<Diagnostic> {
+    let found = site.found.filter(Token::is_keyword)?;
+    if matches!(found.text, "argmin" | "argmax" | "scan" | "schedule") {
+        let message = format!("`{}` is reserved for a later version of the language", found.text);
+        return Some(site.error(message).here("not supported yet"));
+    }
+    let wants_name = [Rule::ident, Rule::target, Rule::ty, Rule::result, Rule::reduce_index, Rule::argument];
+    let wants_name = wants_name.iter().any(|&rule| site.expects(rule));
+    let in_expression = site.expects_expression() && matches!(found.text, "in" | "by" | "rev" | "where" | "inout");
+    (wants_name || in_expression).then(|| {
+        site.error(format!("`{}` is a keyword and cannot be a name", found.text))
+            .here(site.expectation())
+            .help(format!("choose another name, such as `{}_`", found.text))
+    })
+}
+
+fn conditional(site: &Site<'_>) -> Option<Diagnostic> {
+    let missing = if site.expects(Rule::kw_then) {
+        "then"
+    } else if site.expects(Rule::kw_else) {
+        "else"
+    } else {
+        return None;
+    };
+    let found = if site.found.is_some() { format!("found `{}`", site.found_text()) } else { "the file ends".to_owned() };
+    let diagnostic = site.error(format!("`if` without `{missing}`")).here(format!("{found} where `{missing}` could be"));
+    Some(diagnostic.help("`if` is an expression with both branches: `if c then a else b`"))
+}
+
+fn statement(site: &Site<'_>) -> Option<Diagnostic> {
+    let found = site.found?;
+    match found.text {
+        "if" if site.expects_statement() => Some(
+            site.error("`if` is not a statement")
+                .here(site.expectation())
+                .help("narrow the indices, `A[i | i > 0] = …`, or choose a value, `A[i] = if c then a else b`"),
+        ),
+        "(" if site.expects(Rule::assign_op) => Some(
+            site.error("unexpected `(`")
+                .here(site.expectation())
+                .help("a statement assigns to a name or to elements in brackets: `A[i] = …`"),
+        ),
+        _ if site.expects(Rule::assign_op) => two_operands(site),
+        _ if site.expects(Rule::equals) && site.expects(Rule::colon) => {
+            Some(site.unexpected().help("give it a value, `let x = …`, or a type, `let x: f64[N]`"))
+        }
+        _ => None,
+    }
+}
+
+/// `s = a b`: the second operand reads as the start of a statement, so the error comes one token later.
+fn two_operands(site: &Site<'_>) -> Option<Diagnostic> {
+    let [word, operand, ..] = site.before.as_slice() else { return None };
+    let is_operand = |token: &Token<'_>| {
+        matches!(token.kind, Kind::Word | Kind::Number) && !token.is_keyword() || matches!(token.text, ")" | "]")
+    };
+    let gap = site.text.get(operand.end()..word.start)?;
+    (word.kind == Kind::Word && is_operand(operand) && !gap.contains('\n')).then(|| {
+        Diagnostic::error("E0001", span_of(word), format!("unexpected `{}`", word.text))
+            .here("expected an operator, or a statement that assigns")
+    })
+}
+
+fn labelled_loop(site: &Site<'_>) -> Option<Diagnostic> {
+    (site.found_text() == "for" && site.before_text(0) == ":" && site.expects(Rule::kw_let))
+        .then(|| site.error("a loop has no label").here("expected `let` or an assignment"))
+}

@@ -1,0 +1,99 @@
+//! Parsing: from text to a syntax tree, or to one diagnostic per broken function.
+//!
+//! In: a source.  Out: an [`ast::File`], or everything that is wrong with its syntax.
+//! Needs: the pest grammar, limits checked first (`limits`).
+//! Not here: building nodes (`tree`), wording of errors (`errors`).
+
+use diag::{Diagnostic, Source, Span};
+use pest::Parser;
+use pest::iterators::{Pair, Pairs};
+
+use crate::ast::{File, Function};
+use crate::tokens::{Kind, Token, tokens};
+use crate::{errors, limits, tree};
+
+/// The parser that pest derives from the grammar, in a module of its own because the derive makes public items.
+mod grammar {
+    #[derive(pest_derive::Parser)]
+    #[grammar = "../../../grammar/farkas.pest"]
+    pub(crate) struct Grammar;
+}
+pub(crate) use grammar::{Grammar, Rule};
+
+/// The generated parser recurses, and unoptimised it needs tens of kilobytes per level of nesting.
+const STACK_BYTES: usize = 64 << 20;
+
+/// After this many broken functions the rest is not reported.
+const MAX_ERRORS: usize = 50;
+
+/// Parses a whole source. After an error, parsing resumes at the next function, so that every broken function
+/// reports its first error.
+pub fn parse(source: &Source) -> Result<File, Vec<Diagnostic>> {
+    limits::check(source).map_err(|diagnostic| vec![diagnostic])?;
+    std::thread::scope(|scope| {
+        let worker = std::thread::Builder::new().stack_size(STACK_BYTES);
+        let handle = worker.spawn_scoped(scope, || parse_functions(source)).map_err(|error| {
+            let message = format!("no thread could be started to parse this: {error}");
+            vec![Diagnostic::error("E0003", Span::default(), message)]
+        })?;
+        handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn parse_functions(source: &Source) -> Result<File, Vec<Diagnostic>> {
+    let text = source.text();
+    let mut functions = Vec::new();
+    let mut diagnostics = Vec::new();
+    let mut from = Some(0);
+    while let Some(base) = from.take() {
+        match Grammar::parse(Rule::file, text.get(base..).unwrap_or("")) {
+            Ok(pairs) => build_functions(pairs, base, &mut functions, &mut diagnostics),
+            Err(error) => {
+                let failed_at = base + errors::offset(&error);
+                let (broken, next) = functions_around(text, base, failed_at);
+                // The functions in front of the broken one may still break limits.
+                if let Ok(pairs) = Grammar::parse(Rule::file, text.get(base..broken).unwrap_or("")) {
+                    build_functions(pairs, base, &mut functions, &mut diagnostics);
+                }
+                diagnostics.push(errors::syntax_error(text, broken, failed_at, &error));
+                from = next.filter(|_| diagnostics.len() < MAX_ERRORS);
+            }
+        }
+    }
+    diagnostics.truncate(MAX_ERRORS);
+    if diagnostics.is_empty() { Ok(File { functions }) } else { Err(diagnostics) }
+}
+
+fn build_functions(
+    pairs: Pairs<'_, Rule>,
+    base: usize,
+    functions: &mut Vec<Function>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    for pair in pairs.flat_map(Pair::into_inner).filter(|pair| pair.as_rule() == Rule::function) {
+        match tree::function(pair, base) {
+            Ok(function) => functions.push(function),
+            Err(diagnostic) => diagnostics.push(diagnostic),
+        }
+    }
+}
+
+/// Where the function with the error begins, and where the next one does. A function looks as if it begins where
+/// an `fn` opens a line or follows a `}`.
+fn functions_around(text: &str, base: usize, failed_at: usize) -> (usize, Option<usize>) {
+    let mut broken = base;
+    let mut before: Option<Token<'_>> = None;
+    for token in tokens(text, base).filter(|token| token.kind != Kind::Comment) {
+        let opens_line = before.is_none_or(|b| text.get(b.end()..token.start).is_some_and(|gap| gap.contains('\n')));
+        let after_body = before.is_some_and(|b| b.text == "}");
+        if token.text == "fn" && (opens_line || after_body) {
+            if token.start < failed_at {
+                broken = token.start;
+            } else if token.start > base {
+                return (broken, Some(token.start));
+            }
+        }
+        before = Some(token);
+    }
+    (broken, None)
+}

@@ -1,0 +1,157 @@
+//! The canonical layout.
+
+use super::{source, tree_of};
+use crate::format;
+
+/// Formats, and checks that the result is stable and means the same.
+fn formatted(text: &str) -> String {
+    let once = format(&source(text)).unwrap();
+    assert_eq!(format(&source(&once)).unwrap(), once, "formatting is not stable");
+    assert_eq!(tree_of(&once), tree_of(text), "formatting changes the program");
+    once
+}
+
+#[test]
+fn comments_and_single_blank_lines_stay() {
+    let text = r#"# Header comment
+
+
+# second
+fn   gemm<N,M,K>(alpha:f64,A:f64[N,K],B:f64[K,M],inout C:f64[N,M]){# open
+ C[i,j]+=alpha*sum[k]A[i,k]*B[k,j];;  # trailing
+
+
+  # own
+
+
+  let t:f64[N,M]; S0:C[i,j|i=j and 0<=i<N]=if A[i,k]=3 then 1 else if b then -2 else- -3   # end
+  # last
+}
+# between
+fn cholesky<N>(inout A: f64[N, N]) { for i in 0..N by -1 rev { for j in 0..i { A[i, j] = (A[i, j] - sum[k | k < j] A[i, k] * A[j, k]) / A[j, j] } 
+        A[i, i] = sqrt(A[i, i] - sum[k : 0 .. i | k == i] A[i, k] * A[i, k]) } } # after
+fn e() {}
+fn e2() { # only
+
+# x
+
+}
+# eof"#;
+    let expected = r#"# Header comment
+
+# second
+fn gemm<N, M, K>(alpha: f64, A: f64[N, K], B: f64[K, M], inout C: f64[N, M]) { # open
+    C[i, j] += alpha * sum[k] A[i, k] * B[k, j] # trailing
+
+    # own
+
+    let t: f64[N, M]
+    S0: C[i, j | i = j and 0 <= i < N] = if A[i, k] == 3 then 1 else if b then -2 else --3 # end
+    # last
+}
+
+# between
+fn cholesky<N>(inout A: f64[N, N]) {
+    for i in 0..N by -1 rev {
+        for j in 0..i {
+            A[i, j] = (A[i, j] - sum[k | k < j] A[i, k] * A[j, k]) / A[j, j]
+        }
+        A[i, i] = sqrt(A[i, i] - sum[k: 0..i | k = i] A[i, k] * A[i, k])
+    }
+} # after
+
+fn e() {}
+
+fn e2() { # only
+    # x
+}
+
+# eof
+"#;
+    assert_eq!(formatted(text), expected);
+}
+
+#[test]
+fn long_lines_break() {
+    let text = r#"fn long_function_name<N, M, K>(alpha: f64, A: f64[N, K], B: f64[K, M], inout C: f64[N, M], inout D: f64[N, M]) -> (Y: f32[B, N]) where N >= 1, M % 4 == 0, {
+   let x[i, j] = aaaaaaaaaaaaaaaaaaaaaaaaa[i, j] + bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb[i, j] * ccccccccccccccccccc - dddddddddddddddddddddd
+   let y = some_function(aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb, ccccccccccc)
+   let z = if aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa then bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb else if cccccccccccccccccccccccc then ddddddddd else e
+   C[i, j | 0 <= i < N and 0 <= j < M] += (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa + bbbbbbbbbbbbbbbbbbbbbbbbbbb) / (bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb - cccccc)
+   let x = a # why
+      + b
+      # own
+      + c # c
+   let # weird
+     q = 1
+   let s = # c
+     f(a, # first
+       b
+       # second
+     )
+   let r = sum[k: 0..KKKKKKKKKKKKKKKKKKKKKKKKKKK] aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa[k] * bbbbbbbbbbbbbbbbbbbbbbbbbbbb[k] * ccccc[k]
+}"#;
+    let expected = r#"fn long_function_name<N, M, K>(
+    alpha: f64,
+    A: f64[N, K],
+    B: f64[K, M],
+    inout C: f64[N, M],
+    inout D: f64[N, M],
+) -> (Y: f32[B, N]) where N >= 1, M % 4 = 0 {
+    let x[i, j] = aaaaaaaaaaaaaaaaaaaaaaaaa[i, j]
+        + bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb[i, j] * ccccccccccccccccccc
+        - dddddddddddddddddddddd
+    let y = some_function(
+        aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa,
+        bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb,
+        ccccccccccc,
+    )
+    let z = if aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa then bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
+        else if cccccccccccccccccccccccc then ddddddddd
+        else e
+    C[i, j | 0 <= i < N and 0 <= j < M] += (
+        aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa + bbbbbbbbbbbbbbbbbbbbbbbbbbb
+    )
+        / (bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb - cccccc)
+    let x = a # why
+        + b
+        # own
+        + c # c
+    let # weird
+        q = 1
+    let s = # c
+        f(
+            a, # first
+            b,
+            # second
+        )
+    let r = sum[k: 0..KKKKKKKKKKKKKKKKKKKKKKKKKKK]
+        aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa[k] * bbbbbbbbbbbbbbbbbbbbbbbbbbbb[k] * ccccc[k]
+}
+"#;
+    assert_eq!(formatted(text), expected);
+}
+
+#[test]
+fn equality_is_single_in_conditions_on_indices_and_double_in_values() {
+    let text = "fn f() where N==1 { A[i|i==0] = (a=b) B[i] = sum[k|k==i and any[l|l==1](l==k)] if a=b then 1 else 2 }";
+    let expected = "\
+fn f() where N = 1 {
+    A[i | i = 0] = (a == b)
+    B[i] = sum[k | k = i and any[l | l = 1] (l = k)] if a == b then 1 else 2
+}
+";
+    assert_eq!(formatted(text), expected);
+}
+
+#[test]
+fn a_file_of_comments_or_nothing_stays() {
+    assert_eq!(formatted("  # a\n\n\n\n# b  \n"), "# a\n\n# b\n");
+    assert_eq!(formatted("\n\n"), "");
+    assert_eq!(formatted("\r\n# a\r\nfn f(){}\r\n"), "# a\nfn f() {}\n");
+}
+
+#[test]
+fn a_broken_program_is_not_formatted() {
+    assert_eq!(format(&source("fn f( {")).unwrap_err()[0].code, "E0001");
+}

@@ -1,0 +1,106 @@
+//! Inputs made to exhaust the stack or the clock.
+
+use std::time::{Duration, Instant};
+
+use super::{parsed, source};
+use crate::{MAX_NESTING, MAX_SOURCE_BYTES, format, parse, print_ast};
+
+/// The code of the first error, found within a time that quadratic work would not keep.
+fn code_of(text: &str) -> &'static str {
+    let start = Instant::now();
+    let errors = parse(&source(text)).unwrap_err();
+    assert!(start.elapsed() < Duration::from_secs(20), "took {:?} for {:.20}…", start.elapsed(), text);
+    errors[0].code
+}
+
+fn fill(prefix: &str, piece: &str, suffix: &str) -> String {
+    let count = (MAX_SOURCE_BYTES - prefix.len() - suffix.len()) / piece.len();
+    format!("{prefix}{}{suffix}", piece.repeat(count))
+}
+
+#[test]
+fn a_megabyte_of_one_thing_is_an_error_and_not_a_crash() {
+    for piece in ["(", "[", "{", "if a then ", "f(", "A[", "sum[k | ", "for i in 0..N {", "if "] {
+        assert_eq!(code_of(&fill("fn f() { s = ", piece, "")), "E0003", "{piece}");
+    }
+    for piece in ["-", "not ", "a+", "sum[k] ", "a * sum[k] ", ")", "]", "}", "fn ", "a ", "1", "a,", "x = 1 fn\n"] {
+        assert_eq!(code_of(&fill("fn f() { s = ", piece, "")), "E0001", "{piece}");
+        assert_eq!(code_of(&fill("", piece, " %")), "E0001", "{piece}");
+    }
+}
+
+#[test]
+fn long_chains_are_too_deep() {
+    for piece in ["a+", "a * ", "-", "not ", "sum[k] ", "a * sum[k] ", "a and not ", "a * not "] {
+        assert_eq!(code_of(&fill("fn f() { s = ", piece, "a }")), "E0003", "{piece}");
+    }
+}
+
+#[test]
+fn wide_is_not_deep() {
+    for (prefix, piece, suffix) in [
+        ("fn f() { s = f(", "a,", "a) }"),
+        ("fn f() { s = 0 ", "< a", " }"),
+        ("fn f() { ", "s = if a then b else c\n", "}"),
+        ("fn f() { ", "s = if a then b else c; ", "}"),
+        ("fn f() { s = g(", "if a then b else c,", "1) }"),
+        ("fn f() { ", "A[i] = sum[k] if a then B[k] else 1\n", "}"),
+        ("fn f() { ", "s = -(a)\n", "}"),
+        ("", "fn f() { x = 1 }\n", ""),
+        ("", "\n", ""),
+    ] {
+        parsed(&fill(prefix, piece, suffix));
+    }
+}
+
+#[test]
+fn a_larger_source_is_refused() {
+    assert_eq!(code_of(&" ".repeat(MAX_SOURCE_BYTES + 1)), "E0002");
+}
+
+/// The deepest trees that are accepted can be walked, printed, formatted, compared and dropped on a test thread.
+#[test]
+fn the_limit_itself_is_safe() {
+    let nested = |open: &str, middle: &str, close: &str, count: usize| {
+        format!("fn f() {{ s = {}{middle}{} }}", open.repeat(count), close.repeat(count))
+    };
+    let cases: [(&str, &str, &str, usize); 8] = [
+        ("(", "a", ")", 255),
+        ("f(", "a", ")", 255),
+        ("A[", "i", "]", 255),
+        ("-", "a", "", 255),
+        ("a + ", "a", "", 255),
+        ("sum[k] ", "a", "", 255),
+        ("if a then b else ", "c", "", 255),
+        ("a * sum[k | ", "a", "] b", 127),
+    ];
+    for (open, middle, close, count) in cases {
+        let text = nested(open, middle, close, count);
+        let file = parsed(&text);
+        assert_eq!(file.clone(), file);
+        assert!(format!("{file:?}").len() > print_ast(&file).len() / MAX_NESTING);
+        let formatted = format(&source(&text)).unwrap();
+        assert_eq!(format(&source(&formatted)).unwrap(), formatted);
+        assert_eq!(code_of(&nested(open, middle, close, count + 1)), "E0003", "{open}");
+    }
+    let loops = |count: usize| format!("fn f() {{ {} {} }}", "for i in 0..N {".repeat(count), "}".repeat(count));
+    assert_eq!(print_ast(&parsed(&loops(255))).lines().count(), 256);
+    assert_eq!(code_of(&loops(256)), "E0003");
+}
+
+#[test]
+fn a_megabyte_of_program_parses_in_seconds() {
+    let function = "
+fn cholesky<N>(inout A: f64[N, N]) where N >= 1 {
+    for i in 0..N {  # rows
+        for j in 0..i { A[i, j] = (A[i, j] - sum[k | k < j] A[i, k] * A[j, k]) / A[j, j] }
+        A[i, i] = sqrt(A[i, i] - sum[k | k < i] A[i, k] * A[i, k])
+    }
+}
+";
+    let text = fill("", function, "");
+    let start = Instant::now();
+    let file = parsed(&text);
+    assert!(file.functions.len() > 3000);
+    assert!(start.elapsed() < Duration::from_secs(30), "took {:?}", start.elapsed());
+}

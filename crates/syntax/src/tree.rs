@@ -1,0 +1,490 @@
+//! Building the syntax tree from what pest matched.
+//!
+//! In: the pairs of one `function`.  Out: an [`ast::Function`](Function), or the limit that it breaks.
+//! Spans run from the first to the last token; pest's own may end in white space where a rule ends in an option.
+//! Every expression is built together with its depth, so that no tree deeper than the limit ever exists.
+
+use std::sync::LazyLock;
+
+use diag::{Diagnostic, Span};
+use pest::iterators::{Pair, Pairs};
+use pest::pratt_parser::{Assoc, Op, PrattParser};
+
+use crate::ast::{
+    Arg, AssignOp, BinaryOp, CompareOp, Expr, ExprKind, Function, Ident, Range, ReduceIndex, ReduceOp, Stmt, StmtKind,
+    Target, TargetIndex, Type, UnaryOp,
+};
+use crate::limits::{MAX_NESTING, too_deep};
+use crate::parse::Rule;
+
+type Built<T> = Result<T, Diagnostic>;
+
+/// The operators from weakest to strongest; `level` has the same order.
+static PRECEDENCE: LazyLock<PrattParser<Rule>> = LazyLock::new(|| {
+    PrattParser::new()
+        .op(Op::infix(Rule::kw_or, Assoc::Left))
+        .op(Op::infix(Rule::kw_and, Assoc::Left))
+        .op(Op::prefix(Rule::kw_not))
+        .op(Op::infix(Rule::compare, Assoc::Left))
+        .op(Op::infix(Rule::additive, Assoc::Left))
+        .op(Op::prefix(Rule::reduction))
+        .op(Op::infix(Rule::multiplicative, Assoc::Left))
+        .op(Op::prefix(Rule::negate))
+});
+
+fn level(rule: Rule) -> Option<(u8, bool)> {
+    let (level, prefix) = match rule {
+        Rule::kw_or => (1, false),
+        Rule::kw_and => (2, false),
+        Rule::kw_not => (3, true),
+        Rule::compare => (4, false),
+        Rule::additive => (5, false),
+        Rule::reduction => (6, true),
+        Rule::multiplicative => (7, false),
+        Rule::negate => (8, true),
+        _ => return None,
+    };
+    Some((level, prefix))
+}
+
+pub(crate) fn function(pair: Pair<'_, Rule>, base: usize) -> Built<Function> {
+    Builder { base }.function(pair)
+}
+
+/// An expression and the number of nodes on its longest path.
+struct Measured {
+    expr: Expr,
+    depth: usize,
+}
+
+/// `base` is the offset in the source at which the text given to pest begins.
+#[derive(Clone, Copy)]
+struct Builder {
+    base: usize,
+}
+
+/// The children of a pair, without punctuation and keywords that only guide the parse.
+struct Parts<'i> {
+    pairs: Pairs<'i, Rule>,
+    parent: Span,
+}
+
+impl<'i> Parts<'i> {
+    fn optional(&mut self, rule: Rule) -> Option<Pair<'i, Rule>> {
+        self.skip_punctuation();
+        if self.pairs.peek()?.as_rule() == rule { self.pairs.next() } else { None }
+    }
+
+    fn next(&mut self) -> Built<Pair<'i, Rule>> {
+        self.skip_punctuation();
+        self.pairs.next().ok_or_else(|| mismatch(self.parent))
+    }
+
+    fn skip_punctuation(&mut self) {
+        while self.pairs.peek().is_some_and(|pair| is_punctuation(pair.as_rule())) {
+            self.pairs.next();
+        }
+    }
+
+    /// All that are left, each mapped.
+    fn each<T>(mut self, mut map: impl FnMut(Pair<'i, Rule>) -> Built<T>) -> Built<Vec<T>> {
+        let mut all = Vec::new();
+        loop {
+            self.skip_punctuation();
+            match self.pairs.next() {
+                Some(pair) => all.push(map(pair)?),
+                None => return Ok(all),
+            }
+        }
+    }
+}
+
+fn is_punctuation(rule: Rule) -> bool {
+    matches!(
+        rule,
+        Rule::kw_fn
+            | Rule::kw_where
+            | Rule::kw_let
+            | Rule::kw_for
+            | Rule::kw_in
+            | Rule::kw_by
+            | Rule::kw_if
+            | Rule::kw_then
+            | Rule::kw_else
+            | Rule::lparen
+            | Rule::rparen
+            | Rule::lbracket
+            | Rule::rbracket
+            | Rule::lbrace
+            | Rule::rbrace
+            | Rule::less
+            | Rule::greater
+            | Rule::comma
+            | Rule::semicolon
+            | Rule::arrow
+            | Rule::colon
+            | Rule::equals
+            | Rule::bar
+            | Rule::dotdot
+    )
+}
+
+fn mismatch(span: Span) -> Diagnostic {
+    Diagnostic::error("E0001", span, "the grammar and the tree builder disagree here")
+        .note("this is a bug in Farkas, not in the program")
+}
+
+impl Builder {
+    fn span(self, pair: &Pair<'_, Rule>) -> Span {
+        let span = pair.as_span();
+        Span::new(self.base + span.start(), self.base + span.end())
+    }
+
+    fn parts<'i>(self, pair: Pair<'i, Rule>) -> Parts<'i> {
+        let parent = self.span(&pair);
+        Parts { pairs: pair.into_inner(), parent }
+    }
+
+    fn ident(self, pair: &Pair<'_, Rule>) -> Ident {
+        Ident { name: pair.as_str().to_owned(), span: self.span(pair) }
+    }
+
+    fn function(self, pair: Pair<'_, Rule>) -> Built<Function> {
+        let span = self.span(&pair);
+        let mut parts = self.parts(pair);
+        let name = self.ident(&parts.next()?);
+        let params = match parts.optional(Rule::params) {
+            Some(params) => self.parts(params).each(|param| Ok(self.ident(&param)))?,
+            None => Vec::new(),
+        };
+        let args = self.parts(parts.next()?).each(|arg| self.arg(arg))?;
+        let outs = match parts.optional(Rule::results) {
+            Some(results) => self.parts(results).each(|out| self.arg(out))?,
+            None => Vec::new(),
+        };
+        let context = match parts.optional(Rule::context) {
+            Some(context) => self.parts(context).each(|condition| self.expr(condition))?,
+            None => Vec::new(),
+        };
+        let body = self.body(parts.next()?)?;
+        Ok(Function { name, params, args, outs, context, body, span })
+    }
+
+    fn arg(self, pair: Pair<'_, Rule>) -> Built<Arg> {
+        let start = self.span(&pair);
+        let mut parts = self.parts(pair);
+        let inout = parts.optional(Rule::kw_inout).is_some();
+        let name = self.ident(&parts.next()?);
+        let ty = self.ty(parts.next()?)?;
+        let span = Span { end: ty.span.end, ..start };
+        Ok(Arg { name, inout, ty, span })
+    }
+
+    fn ty(self, pair: Pair<'_, Rule>) -> Built<Type> {
+        let mut parts = self.parts(pair);
+        let scalar = self.ident(&parts.next()?);
+        match parts.optional(Rule::shape) {
+            Some(shape) => {
+                let span = scalar.span.to(self.span(&shape));
+                Ok(Type { scalar, shape: self.parts(shape).each(|extent| self.expr(extent))?, span })
+            }
+            None => Ok(Type { span: scalar.span, scalar, shape: Vec::new() }),
+        }
+    }
+
+    fn body(self, pair: Pair<'_, Rule>) -> Built<Vec<Stmt>> {
+        self.parts(pair).each(|stmt| self.stmt(stmt))
+    }
+
+    fn stmt(self, pair: Pair<'_, Rule>) -> Built<Stmt> {
+        let start = self.span(&pair);
+        let mut parts = self.parts(pair);
+        let label = match parts.optional(Rule::label) {
+            Some(label) => Some(self.ident(&self.parts(label).next()?)),
+            None => None,
+        };
+        let inner = parts.next()?;
+        let (kind, end) = match inner.as_rule() {
+            Rule::for_loop => self.for_loop(inner)?,
+            Rule::definition => self.definition(inner)?,
+            _ => self.assignment(inner)?,
+        };
+        Ok(Stmt { label, kind, span: Span { end, ..start } })
+    }
+
+    /// The statement and the offset of its end, as in the two functions below.
+    fn for_loop(self, pair: Pair<'_, Rule>) -> Built<(StmtKind, u32)> {
+        let end = self.span(&pair).end;
+        let mut parts = self.parts(pair);
+        let index = self.ident(&parts.next()?);
+        let (range, _) = self.range(parts.next()?)?;
+        let step = match parts.optional(Rule::step) {
+            Some(step) => Some(self.expr(self.parts(step).next()?)?),
+            None => None,
+        };
+        let rev = parts.optional(Rule::kw_rev).is_some();
+        let body = self.body(parts.next()?)?;
+        Ok((StmtKind::For { index, range, step, rev, body }, end))
+    }
+
+    fn definition(self, pair: Pair<'_, Rule>) -> Built<(StmtKind, u32)> {
+        let mut parts = self.parts(pair);
+        let target = self.target(parts.next()?)?;
+        let ty = match parts.optional(Rule::ty) {
+            Some(ty) => Some(self.ty(ty)?),
+            None => None,
+        };
+        let value = match parts.optional(Rule::expr) {
+            Some(value) => Some(self.expr(value)?),
+            None => None,
+        };
+        let end = value.as_ref().map(|value| value.span).or(ty.as_ref().map(|ty| ty.span)).unwrap_or(target.span).end;
+        Ok((StmtKind::Let { target, ty, value }, end))
+    }
+
+    fn assignment(self, pair: Pair<'_, Rule>) -> Built<(StmtKind, u32)> {
+        let mut parts = self.parts(pair);
+        let target = self.target(parts.next()?)?;
+        let op = match parts.next()?.as_str() {
+            "=" => AssignOp::Set,
+            "+=" => AssignOp::Add,
+            "-=" => AssignOp::Sub,
+            "*=" => AssignOp::Mul,
+            "/=" => AssignOp::Div,
+            "min=" => AssignOp::Min,
+            "max=" => AssignOp::Max,
+            _ => return Err(mismatch(target.span)),
+        };
+        let value = self.expr(parts.next()?)?;
+        let end = value.span.end;
+        Ok((StmtKind::Assign { target, op, value }, end))
+    }
+
+    fn target(self, pair: Pair<'_, Rule>) -> Built<Target> {
+        let mut parts = self.parts(pair);
+        let name = self.ident(&parts.next()?);
+        let Some(list) = parts.optional(Rule::target_indices) else {
+            return Ok(Target { span: name.span, name, indices: Vec::new(), guard: None });
+        };
+        let span = name.span.to(self.span(&list));
+        let mut parts = self.parts(list);
+        let mut indices = Vec::new();
+        while let Some(index) = parts.optional(Rule::target_index) {
+            let mut parts = self.parts(index);
+            let expr = self.expr(parts.next()?)?;
+            let range = match parts.optional(Rule::range) {
+                Some(range) => Some(self.range(range)?.0),
+                None => None,
+            };
+            indices.push(TargetIndex { expr, range });
+        }
+        let guard = self.guard(&mut parts)?.map(|guard| guard.expr);
+        Ok(Target { name, indices, guard, span })
+    }
+
+    fn guard(self, parts: &mut Parts<'_>) -> Built<Option<Measured>> {
+        match parts.optional(Rule::guard) {
+            Some(guard) => Ok(Some(self.measured(self.parts(guard).next()?)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// The range and the depth of its deeper bound.
+    fn range(self, pair: Pair<'_, Rule>) -> Built<(Range, usize)> {
+        let mut parts = self.parts(pair);
+        let lo = self.measured(parts.next()?)?;
+        let hi = self.measured(parts.next()?)?;
+        let span = lo.expr.span.to(hi.expr.span);
+        Ok((Range { lo: lo.expr, hi: hi.expr, span }, lo.depth.max(hi.depth)))
+    }
+
+    fn expr(self, pair: Pair<'_, Rule>) -> Built<Expr> {
+        Ok(self.measured(pair)?.expr)
+    }
+
+    fn measured(self, pair: Pair<'_, Rule>) -> Built<Measured> {
+        self.check_operators(pair.clone().into_inner())?;
+        PRECEDENCE
+            .map_primary(|operand| self.operand(operand))
+            .map_prefix(|op, operand| self.prefix(op, operand?))
+            .map_infix(|lhs, op, rhs| self.infix(lhs?, &op, rhs?))
+            .parse(pair.into_inner())
+    }
+
+    /// Refuses operators that pile up (`- - - …`, `a * sum[k] b * sum[k] …`) before the precedence parser, which
+    /// recurses once for each that still waits for its right operand.
+    fn check_operators(self, pairs: Pairs<'_, Rule>) -> Built<()> {
+        let mut waiting: Vec<u8> = Vec::new();
+        for pair in pairs {
+            let Some((level, prefix)) = level(pair.as_rule()) else { continue };
+            while !prefix && waiting.last().is_some_and(|&top| top >= level) {
+                waiting.pop();
+            }
+            waiting.push(level);
+            if waiting.len() > MAX_NESTING {
+                return Err(too_deep(self.span(&pair), "operators are"));
+            }
+        }
+        Ok(())
+    }
+
+    fn node(self, kind: ExprKind, span: Span, depth_below: usize) -> Built<Measured> {
+        if depth_below >= MAX_NESTING {
+            return Err(too_deep(span, "the expression is"));
+        }
+        Ok(Measured { expr: Expr { kind, span }, depth: depth_below + 1 })
+    }
+
+    fn operand(self, pair: Pair<'_, Rule>) -> Built<Measured> {
+        let span = self.span(&pair);
+        match pair.as_rule() {
+            Rule::int => self.node(int(&pair, span)?, span, 0),
+            Rule::float => self.node(float(&pair, span)?, span, 0),
+            Rule::boolean => self.node(ExprKind::Bool(pair.as_str() == "true"), span, 0),
+            Rule::paren => {
+                let inner = self.measured(self.parts(pair).next()?)?;
+                self.node(ExprKind::Paren(Box::new(inner.expr)), span, inner.depth)
+            }
+            Rule::conditional => {
+                let mut parts = self.parts(pair);
+                let cond = self.measured(parts.next()?)?;
+                let then = self.measured(parts.next()?)?;
+                let otherwise = self.measured(parts.next()?)?;
+                let span = Span { end: otherwise.expr.span.end, ..span };
+                let depth = cond.depth.max(then.depth).max(otherwise.depth);
+                let kind = ExprKind::If {
+                    cond: Box::new(cond.expr),
+                    then: Box::new(then.expr),
+                    otherwise: Box::new(otherwise.expr),
+                };
+                self.node(kind, span, depth)
+            }
+            _ => self.access(pair),
+        }
+    }
+
+    fn access(self, pair: Pair<'_, Rule>) -> Built<Measured> {
+        let mut parts = self.parts(pair);
+        let name = self.ident(&parts.next()?);
+        let mut depth = 0;
+        let mut item = |pair| {
+            let item = self.measured(pair)?;
+            depth = depth.max(item.depth);
+            Ok(item.expr)
+        };
+        if let Some(call) = parts.optional(Rule::call) {
+            let span = name.span.to(self.span(&call));
+            let args = self.parts(call).each(&mut item)?;
+            self.node(ExprKind::Call { callee: name, args }, span, depth)
+        } else if let Some(subscripts) = parts.optional(Rule::subscripts) {
+            let span = name.span.to(self.span(&subscripts));
+            let indices = self.parts(subscripts).each(&mut item)?;
+            self.node(ExprKind::Index { base: name, indices }, span, depth)
+        } else {
+            self.node(ExprKind::Name(name.name), name.span, 0)
+        }
+    }
+
+    fn prefix(self, op: Pair<'_, Rule>, operand: Measured) -> Built<Measured> {
+        let span = self.span(&op).to(operand.expr.span);
+        match op.as_rule() {
+            Rule::reduction => self.reduction(op, span, operand),
+            rule => {
+                let op = if rule == Rule::kw_not { UnaryOp::Not } else { UnaryOp::Neg };
+                self.node(ExprKind::Unary { op, operand: Box::new(operand.expr) }, span, operand.depth)
+            }
+        }
+    }
+
+    fn reduction(self, head: Pair<'_, Rule>, span: Span, body: Measured) -> Built<Measured> {
+        let mut parts = self.parts(head);
+        let op = match parts.next()?.as_str() {
+            "sum" => ReduceOp::Sum,
+            "prod" => ReduceOp::Prod,
+            "min" => ReduceOp::Min,
+            "max" => ReduceOp::Max,
+            "any" => ReduceOp::Any,
+            "all" => ReduceOp::All,
+            _ => return Err(mismatch(span)),
+        };
+        let mut depth = body.depth;
+        let mut indices = Vec::new();
+        while let Some(index) = parts.optional(Rule::reduce_index) {
+            let mut parts = self.parts(index);
+            let name = self.ident(&parts.next()?);
+            let range = match parts.optional(Rule::range) {
+                Some(range) => {
+                    let (range, below) = self.range(range)?;
+                    depth = depth.max(below);
+                    Some(range)
+                }
+                None => None,
+            };
+            indices.push(ReduceIndex { name, range });
+        }
+        let guard = self.guard(&mut parts)?.map(|guard| {
+            depth = depth.max(guard.depth);
+            Box::new(guard.expr)
+        });
+        self.node(ExprKind::Reduce { op, indices, guard, body: Box::new(body.expr) }, span, depth)
+    }
+
+    fn infix(self, lhs: Measured, op: &Pair<'_, Rule>, rhs: Measured) -> Built<Measured> {
+        let span = lhs.expr.span.to(rhs.expr.span);
+        let op = match op.as_str() {
+            "or" => BinaryOp::Or,
+            "and" => BinaryOp::And,
+            "+" => BinaryOp::Add,
+            "-" => BinaryOp::Sub,
+            "*" => BinaryOp::Mul,
+            "/" => BinaryOp::Div,
+            "%" => BinaryOp::Rem,
+            _ => return self.comparison(lhs, op, rhs, span),
+        };
+        let depth = lhs.depth.max(rhs.depth);
+        self.node(ExprKind::Binary { op, lhs: Box::new(lhs.expr), rhs: Box::new(rhs.expr) }, span, depth)
+    }
+
+    /// A comparison whose left side is a bare comparison continues the chain; parentheses break it.
+    fn comparison(self, lhs: Measured, op: &Pair<'_, Rule>, rhs: Measured, span: Span) -> Built<Measured> {
+        let op = match op.as_str() {
+            "=" | "==" => CompareOp::Eq,
+            "!=" => CompareOp::Ne,
+            "<" => CompareOp::Lt,
+            "<=" => CompareOp::Le,
+            ">" => CompareOp::Gt,
+            ">=" => CompareOp::Ge,
+            _ => return Err(mismatch(span)),
+        };
+        match lhs.expr.kind {
+            ExprKind::Compare { first, mut rest } => {
+                rest.push((op, rhs.expr));
+                self.node(ExprKind::Compare { first, rest }, span, (lhs.depth - 1).max(rhs.depth))
+            }
+            kind => {
+                let first = Box::new(Expr { kind, span: lhs.expr.span });
+                let kind = ExprKind::Compare { first, rest: vec![(op, rhs.expr)] };
+                self.node(kind, span, lhs.depth.max(rhs.depth))
+            }
+        }
+    }
+}
+
+fn int(pair: &Pair<'_, Rule>, span: Span) -> Built<ExprKind> {
+    let digits = pair.as_str().replace('_', "");
+    digits.parse().map(ExprKind::Int).map_err(|_| {
+        Diagnostic::error("E0004", span, "the integer is too large")
+            .here(format!("at most {} fits", i64::MAX))
+            .help("write a float, such as `1e30`, if that is what is meant")
+    })
+}
+
+fn float(pair: &Pair<'_, Rule>, span: Span) -> Built<ExprKind> {
+    let digits = pair.as_str().replace('_', "");
+    match digits.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(ExprKind::Float(value)),
+        _ => Err(Diagnostic::error("E0004", span, "the number is too large for `f64`")
+            .here(format!("at most about {:.1e} fits", f64::MAX))
+            .help("write `inf` for infinity")),
+    }
+}

@@ -1,0 +1,316 @@
+//! Benchmarks: run time against the same loops in C, in one run on one machine, and compile time by stage.
+//!
+//! The two sides take turns and each keeps its best time, so that a busy moment hurts neither side alone.
+//! Not here: any way to measure; both commands time themselves.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::process::{build_farkas, capture, command, complain, heading, say, workspace_root};
+use crate::setup;
+
+/// Turns of each side; each turn reports the best of [`REPEAT`] runs in one process.
+const ROUNDS: usize = 5;
+const REPEAT: &str = "3";
+
+struct Benchmark {
+    name: &'static str,
+    program: &'static str,
+    /// What `farkas run` is told besides the program.
+    farkas_args: &'static [&'static str],
+    c_args: &'static [&'static str],
+    /// C programs that compute the same, under `crates/xtask/bench`.
+    peers: &'static [&'static str],
+}
+
+const BENCHMARKS: [Benchmark; 4] = [
+    Benchmark {
+        name: "matmul",
+        program: "examples/matmul.fks",
+        farkas_args: &["-D", "N=512,M=512,K=512", "--in", "A=rand:1", "--in", "B=rand:2"],
+        c_args: &["512", "512", "512"],
+        peers: &["matmul-ijk.c", "matmul-ikj.c"],
+    },
+    Benchmark {
+        name: "jacobi-1d",
+        program: "examples/jacobi-1d.fks",
+        farkas_args: &["-D", "N=4000,T=1000", "--in", "A=rand:1", "--in", "B=rand:2"],
+        c_args: &["4000", "1000"],
+        peers: &["jacobi-1d.c"],
+    },
+    Benchmark {
+        name: "jacobi-2d",
+        program: "crates/xtask/bench/jacobi-2d.fks",
+        farkas_args: &["-D", "N=1000,T=20", "--in", "A=rand:1", "--in", "B=rand:2"],
+        c_args: &["1000", "20"],
+        peers: &["jacobi-2d.c"],
+    },
+    Benchmark {
+        name: "elementwise",
+        program: "crates/xtask/bench/elementwise.fks",
+        // 100 MB for each array.
+        farkas_args: &["-D", "N=12500000", "--in", "a=1.5", "--in", "b=0.5", "--in", "x=rand:1"],
+        c_args: &["12500000"],
+        peers: &["elementwise.c", "elementwise-fused.c"],
+    },
+];
+
+/// Measures the benchmarks and examples whose name contains one of `names`, or all of them.
+pub(crate) fn measure(names: &[String]) -> Result<(), String> {
+    let wanted = |name: &str| names.is_empty() || names.iter().any(|part| name.contains(part.as_str()));
+    let benchmarks: Vec<_> = BENCHMARKS.iter().filter(|benchmark| wanted(benchmark.name)).collect();
+    let mut examples = find_examples()?;
+    examples.retain(|example| wanted(example));
+    if benchmarks.is_empty() && examples.is_empty() {
+        let known = BENCHMARKS.map(|benchmark| benchmark.name).join(", ");
+        return Err(format!("no benchmark or example matches `{}`; the benchmarks are {known}", names.join(" ")));
+    }
+
+    setup::set_up()?;
+    let farkas = build_farkas()?;
+    let mut failures = Vec::new();
+
+    if !benchmarks.is_empty() {
+        heading(format!(
+            "Run time: best of {ROUNDS} alternating rounds of {REPEAT} runs, against `{}`",
+            compiler_line()
+        ));
+        let mut table = Table::new(&["program", "sizes", "farkas", "C", "C source", "farkas / C"]);
+        for benchmark in benchmarks {
+            say(format!("measuring {}", benchmark.name));
+            match run_against_c(&farkas, benchmark) {
+                Ok(rows) => rows.into_iter().for_each(|row| table.rows.push(row)),
+                Err(message) => failures.push(message),
+            }
+        }
+        say(table.render());
+    }
+    if !examples.is_empty() {
+        heading(format!("Compile time by stage, in ms: the best of {ROUNDS} cold runs of each example"));
+        let mut compiled = Vec::new();
+        for example in examples {
+            match time_compilation(&farkas, &example) {
+                Ok(times) => compiled.push((example, times)),
+                Err(message) => failures.push(message),
+            }
+        }
+        say(stage_table(&compiled).render());
+    }
+
+    for failure in &failures {
+        complain(format!("error: {failure}"));
+    }
+    if failures.is_empty() { Ok(()) } else { Err(format!("{} measurements failed", failures.len())) }
+}
+
+/// One row for each C program.
+fn run_against_c(farkas: &Path, benchmark: &Benchmark) -> Result<Vec<Vec<String>>, String> {
+    let peers: Vec<PathBuf> =
+        benchmark.peers.iter().map(|source| compile_c(farkas, source)).collect::<Result<_, _>>()?;
+    let mut farkas_best = f64::INFINITY;
+    let mut c_best = vec![f64::INFINITY; peers.len()];
+    for _ in 0..ROUNDS {
+        farkas_best = farkas_best.min(run_farkas(farkas, benchmark)?);
+        for (best, peer) in c_best.iter_mut().zip(&peers) {
+            *best = best.min(run_c(peer, benchmark.c_args)?);
+        }
+    }
+    let row = |(source, c): (&&str, f64)| {
+        vec![
+            benchmark.name.to_owned(),
+            benchmark.farkas_args[1].to_owned(),
+            format!("{farkas_best:.2} ms"),
+            format!("{c:.2} ms"),
+            (*source).to_owned(),
+            format!("{:.2}", farkas_best / c),
+        ]
+    };
+    Ok(benchmark.peers.iter().zip(c_best).map(row).collect())
+}
+
+/// The run time of the compiled function in milliseconds.
+fn run_farkas(farkas: &Path, benchmark: &Benchmark) -> Result<f64, String> {
+    let mut run = command(farkas, &["run", benchmark.program]);
+    run.args(benchmark.farkas_args).args(["--repeat", REPEAT, "--time"]);
+    let output = capture(&mut run)?;
+    let times = stage_times(&String::from_utf8_lossy(&output.stderr));
+    find_stage(&times, "run").ok_or_else(|| format!("{}: farkas did not report `time: run`", benchmark.name))
+}
+
+/// The time that the C program prints in seconds, in milliseconds.
+fn run_c(program: &Path, sizes: &[&str]) -> Result<f64, String> {
+    let output = capture(command(program, sizes).arg(REPEAT))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let seconds: f64 = text.trim().parse().map_err(|_| format!("`{}` printed {text:?}", program.display()))?;
+    Ok(seconds * 1e3)
+}
+
+fn compiler() -> String {
+    env::var("CC").ok().filter(|cc| !cc.trim().is_empty()).unwrap_or_else(|| "cc".to_owned())
+}
+
+fn compiler_line() -> String {
+    format!("{} -O3 -march=native", compiler())
+}
+
+/// Compiles a peer next to the farkas command, where build output belongs.
+fn compile_c(farkas: &Path, source: &str) -> Result<PathBuf, String> {
+    let folder = farkas.with_file_name("xtask-bench");
+    fs::create_dir_all(&folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
+    let program = folder.join(source).with_extension(env::consts::EXE_EXTENSION);
+    let line = compiler_line();
+    let mut words = line.split_whitespace();
+    let mut compile = command(words.next().unwrap_or("cc"), &[]);
+    compile.args(words).arg("-o").arg(&program).arg(Path::new("crates/xtask/bench").join(source));
+    capture(&mut compile)?;
+    Ok(program)
+}
+
+/// The names in `examples/`, without `.fks`, sorted.
+fn find_examples() -> Result<Vec<String>, String> {
+    let entries =
+        fs::read_dir(workspace_root().join("examples")).map_err(|error| format!("cannot read examples: {error}"))?;
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".fks").map(str::to_owned))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+/// The stages of the fastest of several runs of the example's own `# run:` line.
+fn time_compilation(farkas: &Path, example: &str) -> Result<Vec<(String, f64)>, String> {
+    let path = format!("examples/{example}.fks");
+    let source = fs::read_to_string(workspace_root().join(&path)).map_err(|error| format!("{path}: {error}"))?;
+    let args = run_header(&source).ok_or_else(|| format!("{path}: no line `# run: farkas …`"))?;
+    let mut best: Option<(f64, Vec<(String, f64)>)> = None;
+    for _ in 0..ROUNDS {
+        let output = capture(command(farkas, &args).arg("--time"))?;
+        let times = stage_times(&String::from_utf8_lossy(&output.stderr));
+        let total = find_stage(&times, "total").ok_or_else(|| format!("{path}: farkas reported no `time: total`"))?;
+        if best.as_ref().is_none_or(|(least, _)| total < *least) {
+            best = Some((total, times));
+        }
+    }
+    Ok(best.map(|(_, times)| times).unwrap_or_default())
+}
+
+/// The arguments of the command in a `# run: farkas …` line.
+fn run_header(source: &str) -> Option<Vec<&str>> {
+    let line = source.lines().find_map(|line| line.strip_prefix("# run:"))?;
+    let mut words = line.split_whitespace();
+    (words.next() == Some("farkas")).then(|| words.collect())
+}
+
+/// The stages and milliseconds in lines of the form `time: parse 0.12 ms`.
+fn stage_times(stderr: &str) -> Vec<(String, f64)> {
+    let read = |line: &str| {
+        let mut words = line.strip_prefix("time:")?.split_whitespace();
+        let (stage, time, unit) = (words.next()?, words.next()?, words.next()?);
+        (unit == "ms").then_some((stage.to_owned(), time.parse().ok()?))
+    };
+    stderr.lines().filter_map(read).collect()
+}
+
+fn find_stage(times: &[(String, f64)], stage: &str) -> Option<f64> {
+    times.iter().find(|(name, _)| name == stage).map(|(_, time)| *time)
+}
+
+/// Examples down, stages across in the order in which they were first reported; running is no part of compiling.
+fn stage_table(compiled: &[(String, Vec<(String, f64)>)]) -> Table {
+    let mut stages: Vec<&str> = Vec::new();
+    for (stage, _) in compiled.iter().flat_map(|(_, times)| times) {
+        if stage != "run" && !stages.contains(&stage.as_str()) {
+            stages.push(stage);
+        }
+    }
+    let header: Vec<&str> = ["example"].into_iter().chain(stages.iter().copied()).collect();
+    let mut table = Table::new(&header);
+    for (example, times) in compiled {
+        let cell = |stage: &&str| find_stage(times, stage).map_or_else(|| "-".to_owned(), |time| format!("{time:.2}"));
+        table.rows.push([example.clone()].into_iter().chain(stages.iter().map(cell)).collect());
+    }
+    table
+}
+
+/// Text in columns; the first is aligned to the left, the others to the right.
+struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    fn new(header: &[&str]) -> Table {
+        Table { rows: vec![header.iter().map(|&title| title.to_owned()).collect()] }
+    }
+
+    fn render(&self) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let width =
+            |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+        let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+        let line = |row: &Vec<String>| {
+            let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
+                0 => format!("{cell:<width$}"),
+                _ => format!("{cell:>width$}"),
+            });
+            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        };
+        self.rows.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stage_times_are_read_among_other_lines() {
+        let stderr = "warning: x\ntime: parse 0.25 ms\ntime: run 12 ms\ntime: odd\ntime: y 3 s\n";
+        let times = stage_times(stderr);
+        assert_eq!(times, [("parse".to_owned(), 0.25), ("run".to_owned(), 12.0)]);
+        assert_eq!(find_stage(&times, "run"), Some(12.0));
+        assert_eq!(find_stage(&times, "deps"), None);
+    }
+
+    #[test]
+    fn run_header_is_found_and_split() {
+        let source = "# What it is.\n# run: farkas run a.fks -D N=4\nfn f() {}\n";
+        assert_eq!(run_header(source), Some(vec!["run", "a.fks", "-D", "N=4"]));
+        assert_eq!(run_header("fn f() {}"), None);
+        assert_eq!(run_header("# run: rm x"), None);
+    }
+
+    #[test]
+    fn every_example_says_how_to_run_it() {
+        let examples = find_examples().expect("the examples can be listed");
+        assert!(!examples.is_empty());
+        for example in examples {
+            let path = format!("examples/{example}.fks");
+            let source = fs::read_to_string(workspace_root().join(&path)).expect("the example can be read");
+            let args = run_header(&source).unwrap_or_default();
+            assert_eq!(args.get(..2), Some(&["run", path.as_str()][..]), "{path}");
+        }
+    }
+
+    #[test]
+    fn benchmarks_name_files_that_exist() {
+        let root = workspace_root();
+        for benchmark in &BENCHMARKS {
+            assert!(root.join(benchmark.program).is_file(), "{}", benchmark.program);
+            for peer in benchmark.peers {
+                assert!(root.join("crates/xtask/bench").join(peer).is_file(), "{peer}");
+            }
+        }
+    }
+
+    #[test]
+    fn stages_stand_in_columns() {
+        let compiled = [
+            ("a".to_owned(), vec![("parse".to_owned(), 0.5), ("total".to_owned(), 10.25), ("run".to_owned(), 1.0)]),
+            ("long".to_owned(), vec![("total".to_owned(), 2.0)]),
+        ];
+        let text = stage_table(&compiled).render();
+        assert_eq!(text, "example  parse  total\na         0.50  10.25\nlong         -   2.00");
+    }
+}
