@@ -1,72 +1,80 @@
-//! Shows and times the inner loops that decide about speed.
-#![allow(clippy::print_stdout, clippy::unwrap_used, clippy::allow_attributes, reason = "a program for people")]
+//! Shows and times the inner loops that decide about speed: `cargo run --release -p farkas-cpu --example inner_loops`.
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for people")]
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use farkas_cpu::{Buffer, Options, compile_with};
-use loops::{Kernel, verify};
-use program::{BinaryOp, Role, ScalarType, Slice, SliceMut, Value};
+use farkas_cpu::{Buffer, Compiled, Options, compile_with};
+use loops::{parse, verify};
+use program::{Slice, SliceMut};
 
-#[path = "../tests/build/mod.rs"]
-mod build;
-use build::*;
+const COLUMNS: &str = "
+kernel columns(N, M, K; A: in f64[N, K], B: in f64[K, M], C: out f64[N, M]) {
+    local t: f64
+    for i in 0..N {
+        for j in 0..M {
+            t = 0.0
+            for k in 0..K { t = t + A[i, k] * B[k, j] }
+            C[i, j] = t
+        }
+    }
+}";
 
-/// i-k-j order: the inner loop runs along rows.
-fn matmul_rows() -> Kernel {
-    let ty = ScalarType::F64;
-    let mut k = kernel("rows", &["N", "M", "K"], &["i", "k", "j"]);
-    let a = array(&mut k, "A", ty, vec![p(0), p(2)], Role::In);
-    let b = array(&mut k, "B", ty, vec![p(2), p(1)], Role::In);
-    let out = array(&mut k, "C", ty, vec![p(0), p(1)], Role::InOut);
-    let product = binary(BinaryOp::Mul, load(&k, a, vec![v(0), v(1)]), load(&k, b, vec![v(1), v(2)]));
-    let sum = binary(BinaryOp::Add, load(&k, out, vec![v(0), v(2)]), product);
-    let inner = serial(2, c(0), p(1), vec![store(out, vec![v(0), v(2)], sum)]);
-    k.body = vec![serial(0, c(0), p(0), vec![serial(1, c(0), p(2), vec![inner])])];
-    k
+const ROWS: &str = "
+kernel rows(N, M, K; A: in f64[N, K], B: in f64[K, M], C: inout f64[N, M]) {
+    for i in 0..N {
+        for k in 0..K {
+            for j in 0..M { C[i, j] = C[i, j] + A[i, k] * B[k, j] }
+        }
+    }
+}";
+
+const CHAIN: &str = "
+kernel chain(N, M; X: in f64[N, M], Y: out f64[N, M]) {
+    for i in 0..N {
+        for j in 0..M { Y[i, j] = X[i, j] * 2.0 + 1.0 }
+    }
+}";
+
+fn compiled(text: &str) -> Compiled {
+    let options = Options { keep_text: true, ..Options::default() };
+    let kernel = verify(parse(text).unwrap()).unwrap();
+    let start = Instant::now();
+    let compiled = compile_with(&kernel, &options).unwrap();
+    println!("== {}, compiled in {:?}\n{}", kernel.name, start.elapsed(), compiled.asm());
+    compiled
 }
 
-/// `y[i,j] = x[i,j] * 2 + 1`, with a symbolic width.
-fn chain() -> Kernel {
-    let ty = ScalarType::F64;
-    let mut k = kernel("chain", &["N", "M"], &["i", "j"]);
-    let x = array(&mut k, "x", ty, vec![p(0), p(1)], Role::In);
-    let y = array(&mut k, "y", ty, vec![p(0), p(1)], Role::Out);
-    let doubled = binary(BinaryOp::Mul, load(&k, x, vec![v(0), v(1)]), constant(Value::F64(2.0)));
-    let value = binary(BinaryOp::Add, doubled, constant(Value::F64(1.0)));
-    let inner = serial(1, c(0), p(1), vec![store(y, vec![v(0), v(1)], value)]);
-    k.body = vec![serial(0, c(0), p(0), vec![inner])];
-    k
+fn best(mut run: impl FnMut()) -> Duration {
+    let timed = (0..5).map(|_| {
+        let start = Instant::now();
+        run();
+        start.elapsed()
+    });
+    timed.min().unwrap_or_default()
 }
 
 fn main() {
-    let options = Options { keep_text: true, ..Options::default() };
-    let n = 500_i64;
-    let square = (n * n) as usize;
-    let (a, b, mut out) = (vec![1.5_f64; square], vec![0.5_f64; square], vec![0.0_f64; square]);
-    for kernel in [matmul(ScalarType::F64), matmul_rows()] {
-        let name = kernel.name.clone();
-        let start = Instant::now();
-        let compiled = compile_with(&verify(kernel).unwrap(), &options).unwrap();
-        println!("== {name}, compiled in {:?}\n{}", start.elapsed(), compiled.asm());
-        let best = (0..3).map(|_| {
-            let start = Instant::now();
-            let mut buffers =
-                [Buffer::Read(Slice::F64(&a)), Buffer::Read(Slice::F64(&b)), Buffer::Write(SliceMut::F64(&mut out))];
-            compiled.call(&[n, n, n], &[], &mut buffers).unwrap();
-            start.elapsed()
-        });
-        println!("{name} {n}^3 f64: {:?}", best.min().unwrap());
+    for n in [500_i64, 512] {
+        let square = (n * n) as usize;
+        let (a, b, mut c) = (vec![1.5; square], vec![0.5; square], vec![0.0; square]);
+        for text in [COLUMNS, ROWS] {
+            let kernel = compiled(text);
+            let time = best(|| {
+                let c = Buffer::Write(SliceMut::F64(&mut c));
+                let mut buffers = [Buffer::Read(Slice::F64(&a)), Buffer::Read(Slice::F64(&b)), c];
+                kernel.call(&[n, n, n], &[], &mut buffers).unwrap();
+            });
+            let flops = 2.0 * (n * n * n) as f64 / time.as_secs_f64() / 1e9;
+            println!("matmul {n}^3 in f64: {time:?}, {flops:.2} GFLOP/s");
+        }
     }
     let (rows, columns) = (6400, 2048);
-    let x = vec![1.0_f64; rows * columns];
-    let mut y = vec![0.0_f64; rows * columns];
-    let compiled = compile_with(&verify(chain()).unwrap(), &options).unwrap();
-    println!("== chain\n{}", compiled.asm());
-    let best = (0..5).map(|_| {
-        let start = Instant::now();
+    let (x, mut y) = (vec![1.0; rows * columns], vec![0.0; rows * columns]);
+    let kernel = compiled(CHAIN);
+    let time = best(|| {
         let mut buffers = [Buffer::Read(Slice::F64(&x)), Buffer::Write(SliceMut::F64(&mut y))];
-        compiled.call(&[rows as i64, columns as i64], &[], &mut buffers).unwrap();
-        start.elapsed()
+        kernel.call(&[rows as i64, columns as i64], &[], &mut buffers).unwrap();
     });
-    println!("chain over {} MB in and out: {:?}", rows * columns * 8 / 1_000_000, best.min().unwrap());
+    let bytes = 2.0 * (rows * columns * 8) as f64;
+    println!("chain over 105 MB: {time:?}, {:.1} GB/s", bytes / time.as_secs_f64() / 1e9);
 }

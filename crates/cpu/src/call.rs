@@ -59,7 +59,10 @@ pub(crate) mod status {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Derived {
     /// `factor` times a product of extents: a stride. Wraps, as address arithmetic does.
-    Product { factor: i64, extents: Vec<Index> },
+    Product {
+        factor: i64,
+        extents: Vec<Index>,
+    },
     Constant(Value),
 }
 

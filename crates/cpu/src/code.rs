@@ -45,11 +45,13 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// Takes over a module whose definitions are finalised. `function` has the signature of [`Entry`].
-    pub(crate) fn new(mut module: OwnedModule, function: FuncId) -> diag::Result<Code> {
-        let address = module.get()?.get_finalized_function(function);
-        // SAFETY: the address is that of a finalised function, compiled with the host's default C convention for the
-        // parameters and result of `Entry` (see `compile::signature`); a function pointer is as wide as an address.
+    /// Takes over a module whose definitions are finalised. `function` has the signature of [`Entry`], and its code
+    /// begins at byte `start`.
+    pub(crate) fn new(mut module: OwnedModule, function: FuncId, start: usize) -> diag::Result<Code> {
+        let address = module.get()?.get_finalized_function(function).wrapping_add(start);
+        // SAFETY: the address is that of finalised code, compiled with the host's default C convention for the
+        // parameters and result of `Entry` (see `compile::signature`), of which `compile::define` put the first byte
+        // at `start`; a function pointer is as wide as an address.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(address) };
         Ok(Code { entry, _module: Mutex::new(module) })
     }

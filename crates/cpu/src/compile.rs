@@ -9,10 +9,10 @@ use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, Signature, types};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
+use cranelift_module::{FuncId, Linkage, Module, ModuleReloc, default_libcall_names};
 
 use crate::code::{Code, OwnedModule};
-use crate::{call, emit, isa, math};
+use crate::{call, emit, isa, math, place};
 
 /// What to do beside compiling.
 #[derive(Clone, Debug, Default)]
@@ -62,10 +62,10 @@ pub fn compile_with(kernel: &loops::Verified, options: &Options) -> diag::Result
     let derived = emit::emit(kernel, options, module, &mut context.func)?;
     let clif = if options.keep_text { context.func.display().to_string() } else { String::new() };
 
-    let function = define(module, &kernel.name, &mut context)?;
+    let (function, start) = define(module, &kernel.name, &mut context)?;
     let asm = if options.keep_text { disassemble(&context, &*isa)? } else { String::new() };
     let signature = call::Signature::new(kernel, derived);
-    Ok(Compiled { signature, code: Code::new(owner, function)?, clif, asm })
+    Ok(Compiled { signature, code: Code::new(owner, function, start)?, clif, asm })
 }
 
 /// The signature of [`crate::code::Entry`].
@@ -77,14 +77,27 @@ fn signature(module: &JITModule) -> Signature {
     signature
 }
 
-fn define(module: &mut JITModule, name: &str, context: &mut Context) -> diag::Result<FuncId> {
+/// Compiles and links. The code starts a number of bytes into the function, as `place` decides.
+fn define(module: &mut JITModule, name: &str, context: &mut Context) -> diag::Result<(FuncId, usize)> {
     // The prefix keeps kernels apart from the functions of `math`.
     let symbol = format!("kernel {name}");
     let signature = context.func.signature.clone();
     let function = module.declare_function(&symbol, Linkage::Local, &signature).map_err(bug)?;
-    module.define_function(function, context).map_err(bug)?;
+    context.compile(module.isa(), &mut Default::default()).map_err(|error| bug(error.inner))?;
+
+    let code = context.compiled_code().ok_or_else(|| bug("no code was generated"))?;
+    let start = place::choose_start(code);
+    let mut bytes = vec![0; start as usize];
+    bytes.extend_from_slice(code.code_buffer());
+    let relocations = code.buffer.relocs().iter().map(|relocation| {
+        let mut relocation = ModuleReloc::from_mach_reloc(relocation, &context.func, function);
+        relocation.offset += start;
+        relocation
+    });
+    let relocations: Vec<ModuleReloc> = relocations.collect();
+    module.define_function_bytes(function, u64::from(place::LINE), &bytes, &relocations).map_err(bug)?;
     module.finalize_definitions().map_err(bug)?;
-    Ok(function)
+    Ok((function, start as usize))
 }
 
 fn disassemble(context: &Context, isa: &dyn TargetIsa) -> diag::Result<String> {

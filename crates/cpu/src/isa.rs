@@ -33,6 +33,7 @@ fn detect() -> Result<OwnedTargetIsa, String> {
     for (name, value) in settings {
         flags.set(name, value).map_err(|error| format!("Cranelift setting {name}: {error}"))?;
     }
-    let builder = cranelift_native::builder().map_err(|what| format!("no code can be generated for this host: {what}"))?;
+    let builder =
+        cranelift_native::builder().map_err(|what| format!("no code can be generated for this host: {what}"))?;
     builder.finish(settings::Flags::new(flags)).map_err(|error| format!("Cranelift target: {error}"))
 }

@@ -12,6 +12,7 @@ mod emit;
 mod extent;
 mod isa;
 mod math;
+mod place;
 
 pub use call::{Buffer, CallError};
 pub use compile::{Compiled, Options, compile, compile_with};

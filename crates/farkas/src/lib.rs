@@ -1,1 +1,59 @@
-//! (to come)
+//! Farkas: array programs in, checked schedules and machine code out.
+//!
+//! ```
+//! use ndarray::{array, Array2};
+//!
+//! let source = "fn matmul<N, M, K>(A: f64[N, K], B: f64[K, M]) -> (C: f64[N, M]) {
+//!     C[i, j] = sum[k] A[i, k] * B[k, j]
+//! }";
+//! let module = farkas::Engine::new().compile(source)?;
+//! let matmul = module.function("matmul")?;
+//!
+//! let a = array![[1.0, 2.0], [3.0, 4.0]];
+//! let mut c = Array2::<f64>::zeros((2, 2));
+//! let mut args = farkas::Args::new();
+//! args.array("A", a.view()).array("B", a.view()).array_mut("C", c.view_mut());
+//! matmul.call(&mut args)?;
+//! assert_eq!(c, array![[7.0, 10.0], [15.0, 22.0]]);
+//! # Ok::<(), farkas::Error>(())
+//! ```
+//!
+//! In: source text and host arrays.  Out: results, or errors of exactly one of three kinds.
+//! Not here: algorithms. [`Engine::compile`] is one straight line through the other crates (`pipeline`).
+#![forbid(unsafe_code)]
+
+mod args;
+mod call;
+mod emit;
+mod engine;
+mod error;
+mod pipeline;
+mod signature;
+mod sizes;
+
+pub use args::{Args, Element, ScalarArg};
+pub use call::CallError;
+pub use cpu::CallError as RunError;
+pub use diag::{Diagnostic, Severity, Source, Span, Style};
+pub use emit::Emit;
+pub use engine::{Checked, Engine, Function, Module, Options};
+pub use error::{Error, Result};
+pub use pipeline::{Order, Timing};
+pub use program::{Data, Role, ScalarType, Value};
+pub use signature::{Argument, Signature};
+
+/// Formats a source file; see `docs/language.md` for the rules.
+pub fn format(source: &Source) -> Result<String> {
+    syntax::format(source).map_err(|diagnostics| Error::user(source, diagnostics))
+}
+
+/// Reads a source file's bytes as text, or says why they cannot be one.
+pub fn decode(name: &str, bytes: &[u8]) -> Result<Source> {
+    syntax::decode(name, bytes).map_err(|diagnostic| Error::user(&Source::new(name, ""), vec![diagnostic]))
+}
+
+/// The syntax tree of a source file as text.
+pub fn syntax_tree(source: &Source) -> Result<String> {
+    let file = syntax::parse(source).map_err(|diagnostics| Error::user(source, diagnostics))?;
+    Ok(syntax::print_ast(&file))
+}

@@ -8,6 +8,7 @@
 mod env;
 mod error;
 pub mod eval;
+mod float;
 mod machine;
 mod resolve_loops;
 mod resolve_program;

@@ -9,6 +9,7 @@ use loops::CompareOp;
 use program::{BinaryOp, ScalarType, UnaryOp, Value};
 
 use crate::env::Memory;
+use crate::float::{Float, is_arithmetic};
 use crate::{Error, eval};
 
 /// Errors are boxed because they are rare, and values are returned often.
@@ -47,6 +48,8 @@ pub(crate) enum Expr {
     Load(Access),
     Unary(UnaryOp, Box<Expr>),
     Binary(BinaryOp, Box<Expr>, Box<Expr>, Option<Span>),
+    /// `+ - * /` on floats of this type; see `float`.
+    Arithmetic(BinaryOp, Box<Expr>, Box<Expr>, ScalarType),
     Cast(ScalarType, Box<Expr>),
     Select(Box<Expr>, Box<Expr>, Box<Expr>),
     Reduce(Box<Reduce>),
@@ -90,6 +93,17 @@ pub(crate) struct Loop {
     pub(crate) span: Option<Span>,
 }
 
+impl Expr {
+    /// An operator on operands of type `ty`.
+    pub(crate) fn binary(op: BinaryOp, left: Expr, right: Expr, ty: ScalarType, span: Option<Span>) -> Expr {
+        let (left, right) = (Box::new(left), Box::new(right));
+        if ty.is_float() && is_arithmetic(op) {
+            return Expr::Arithmetic(op, left, right, ty);
+        }
+        Expr::Binary(op, left, right, span)
+    }
+}
+
 /// Executes the statements.
 pub(crate) fn execute(stmts: &[Stmt], slots: usize, locals: Vec<Value>, arrays: &mut [Memory]) -> Run<()> {
     Machine { slots: vec![0; slots], locals, arrays }.block(stmts)
@@ -105,10 +119,10 @@ pub(crate) fn holds(cond: &Cond) -> Option<bool> {
     Machine { slots: Vec::new(), locals: Vec::new(), arrays: &mut [] }.cond(cond)
 }
 
-struct Machine<'a> {
+pub(crate) struct Machine<'a> {
     slots: Vec<i64>,
-    locals: Vec<Value>,
-    arrays: &'a mut [Memory],
+    pub(crate) locals: Vec<Value>,
+    pub(crate) arrays: &'a mut [Memory],
 }
 
 fn overflow(span: Option<Span>) -> Box<Error> {
@@ -168,19 +182,23 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn reduce(&mut self, reduce: &Reduce, loops: &[Loop], sum: &mut Value) -> Run<()> {
+    /// Calls `body` at every point of a reduction at which the guard holds.
+    pub(crate) fn points(
+        &mut self,
+        reduce: &Reduce,
+        loops: &[Loop],
+        body: &mut dyn FnMut(&mut Self) -> Run<()>,
+    ) -> Run<()> {
         if let Some((first, inner)) = loops.split_first() {
-            return self.each(first, |machine| machine.reduce(reduce, inner, sum));
+            return self.each(first, |machine| machine.points(reduce, inner, body));
         }
         if self.cond(&reduce.guard).ok_or_else(|| overflow(reduce.span))? {
-            let value = self.expr(&reduce.body)?;
-            *sum = eval::binary(reduce.op, *sum, value)
-                .map_err(|_| Box::new(Error::DivisionByZero { span: reduce.span }))?;
+            body(self)?;
         }
         Ok(())
     }
 
-    fn expr(&mut self, expr: &Expr) -> Run<Value> {
+    pub(crate) fn expr(&mut self, expr: &Expr) -> Run<Value> {
         Ok(match expr {
             Expr::Const(value) => *value,
             Expr::Local(local) => self.locals[*local],
@@ -201,18 +219,28 @@ impl Machine<'_> {
                 let chosen = matches!(self.expr(cond)?, Value::Bool(true));
                 self.expr(if chosen { then } else { otherwise })?
             }
-            Expr::Reduce(reduce) => {
-                let mut sum = reduce.start;
-                self.reduce(reduce, &reduce.loops, &mut sum)?;
-                sum
-            }
+            Expr::Arithmetic(_, _, _, ScalarType::F32) => self.float::<f32>(expr)?.into_value(),
+            Expr::Arithmetic(..) => self.float::<f64>(expr)?.into_value(),
+            Expr::Reduce(reduce) => match reduce.start {
+                Value::F32(_) if is_arithmetic(reduce.op) => self.float::<f32>(expr)?.into_value(),
+                Value::F64(_) if is_arithmetic(reduce.op) => self.float::<f64>(expr)?.into_value(),
+                mut sum => {
+                    self.points(reduce, &reduce.loops, &mut |machine| {
+                        let value = machine.expr(&reduce.body)?;
+                        let failed = |_| Box::new(Error::DivisionByZero { span: reduce.span });
+                        sum = eval::binary(reduce.op, sum, value).map_err(failed)?;
+                        Ok(())
+                    })?;
+                    sum
+                }
+            },
             Expr::Index(index, span) => Value::I64(self.index(index).ok_or_else(|| overflow(*span))?),
             Expr::Cond(cond, span) => Value::Bool(self.cond(cond).ok_or_else(|| overflow(*span))?),
         })
     }
 
     /// The offset of a cell in its array.
-    fn position(&self, access: &Access) -> Run<usize> {
+    pub(crate) fn position(&self, access: &Access) -> Run<usize> {
         let shape = &self.arrays[access.array].declared.shape;
         let mut position = 0;
         for (index, extent) in access.index.iter().zip(shape) {

@@ -71,7 +71,7 @@ impl Resolver<'_> {
             loops::ExprKind::Load { array, index } => Expr::Load(self.access(*array, index)),
             loops::ExprKind::Local(local) => Expr::Local(local.index()),
             loops::ExprKind::Unary(op, a) => Expr::Unary(*op, boxed(a)),
-            loops::ExprKind::Binary(op, a, b) => Expr::Binary(*op, boxed(a), boxed(b), None),
+            loops::ExprKind::Binary(op, a, b) => Expr::binary(*op, self.expr(a), self.expr(b), a.ty, None),
             loops::ExprKind::Cast(a) => Expr::Cast(expr.ty, boxed(a)),
             loops::ExprKind::Select(cond, a, b) => Expr::Select(boxed(cond), boxed(a), boxed(b)),
         }

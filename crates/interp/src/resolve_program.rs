@@ -124,7 +124,7 @@ impl Resolver<'_> {
             }
             ExprKind::Load { array, index } => Expr::Load(self.access(*array, index, span)?),
             ExprKind::Unary(op, a) => Expr::Unary(*op, boxed(a)?),
-            ExprKind::Binary(op, a, b) => Expr::Binary(*op, boxed(a)?, boxed(b)?, span),
+            ExprKind::Binary(op, a, b) => Expr::binary(*op, self.expr(a)?, self.expr(b)?, a.ty, span),
             ExprKind::Cast(a) => Expr::Cast(expr.ty, boxed(a)?),
             ExprKind::Select { cond, then, otherwise, .. } => {
                 Expr::Select(boxed(cond)?, boxed(then)?, boxed(otherwise)?)

@@ -2,6 +2,8 @@
 //!
 //! That objects are not `Send` is shown by the `compile_fail` examples of the crate; aborts are in `budgets.rs`.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails says so by panicking")]
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use farkas_isl as isl;

@@ -1,5 +1,7 @@
 //! Dependences, schedule and loops of a matrix product, as the compiler uses them.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails says so by panicking")]
+
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;

@@ -1,5 +1,7 @@
 //! Schedule trees: text form, walking, rewriting, and isolation of full tiles.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails says so by panicking")]
+
 use farkas_isl as isl;
 use isl::{
     AstBuild, AstLoopType, Context, Error, Id, MultiUnionPwAff, MultiVal, Schedule, ScheduleNode, ScheduleNodeType,
@@ -62,17 +64,38 @@ fn hostile_yaml_is_refused() {
     };
     let flow_style = tree(&context).to_str().unwrap();
     assert!(text_error(&format!("{flow_style} more")).contains("after the end"));
-    assert!(Schedule::read_from_yaml(&context, &format!("{yaml}\n- more")).is_err());
-    assert!(Schedule::read_from_yaml(&context, &format!("{yaml}\nmore: 3")).is_err());
-    assert!(text_error(&" ".repeat(2 << 20)).contains("longer"));
+    assert!(text_error(&format!("{yaml}\n- more")).contains("after the end"));
+    assert!(text_error(&format!("{yaml}\nmore: 3")).contains("`more`"));
+    assert!(text_error(&" ".repeat(8 << 20)).contains("longer"));
     assert!(text_error(&"{ a: ".repeat(5_000)).contains("deep"));
     let mut ladder = String::new();
     for level in 0..500 {
         ladder += &format!("{}child:\n", "  ".repeat(level));
     }
     assert!(text_error(&ladder).contains("deep"));
-    for text in ["", "domain:", "schedule: x", "domain: \"{ A[i] }\"\nchild:\n  schedule: 3", "\u{feff}[["] {
-        assert!(Schedule::read_from_yaml(&context, text).is_err(), "{text:?}");
+    // isl's own reader takes the number for a pointer.
+    let number_for_text = "domain: \"{ A[i] }\"\nchild:\n  schedule: 3";
+    assert!(text_error(number_for_text).contains("wrong kind"));
+    for text in [
+        "",
+        "domain:",
+        "domain: 3",
+        "schedule: x",
+        "child: { domain: \"{ A[i] }\" }",
+        "filter: \"{ A[i] }\"",
+        "domain: \"{ A[i] }\"\nchild:\n  sequence:\n  - mark: \"m\"",
+        "domain: \"{ A[i] }\"\nchild:\n  sequence: [ ]",
+        "domain: \"{ A[i] }\"\nchild:\n  mark: \"m\"",
+        "domain: \"{ A[i] }\"\nchild: { domain: \"{ A[i] }\" }",
+        "domain: \"{ A[i] }\"\ndomain: \"{ A[i] }\"",
+        "domain: \"{ A[i] } }\"",
+        "domain: \"{ A[i]\"",
+        "domain: \"{ A[i] }\"\nchild:\n  expansion: \"{ A[i] -> B[i] }\"",
+        "domain: \"{ A[i] }\"\nchild:\n  schedule: \"[{ A[i] -> [(i)] }]\"\n  coincident: [ 1, \"x\" ]",
+        "\u{feff}[[",
+    ] {
+        let outcome = Schedule::read_from_yaml(&context, text);
+        assert!(outcome.is_err(), "{text:?}: {outcome:?}");
     }
     assert!(Schedule::read_from_yaml(&context, &yaml).is_ok());
 }
@@ -152,6 +175,13 @@ fn isolated_full_tiles_have_constant_bounds() {
     let node = first_band(&tree(&context)).band_set_permutable(true).unwrap();
     let sizes = MultiVal::from_i64s(node.band_get_space().unwrap(), &[8, 8]).unwrap();
     let node = node.band_tile(sizes).unwrap();
+    let loops = |node: &ScheduleNode| {
+        let build = AstBuild::alloc(&context).unwrap();
+        let ast = build.node_from_schedule(node.get_schedule().unwrap()).unwrap();
+        ast.to_c_str().unwrap()
+    };
+    let mixed = loops(&node);
+    assert!(!mixed.contains("<= 7"), "without isolation every tile is guarded:\n{mixed}");
     // isl scales tile loops: a full tile starts at x, y and ends at x + 7, y + 7.
     let options = "[N] -> { isolate[[] -> L[x, y]] : 0 <= x <= N - 8 and 0 <= y <= N - 8 }";
     let options = UnionSet::read_from_str(&context, options).unwrap();
@@ -160,8 +190,6 @@ fn isolated_full_tiles_have_constant_bounds() {
     assert!(!isolated.is_empty().unwrap());
     let node = node.band_member_set_ast_loop_type(0, AstLoopType::Atomic).unwrap();
     assert_eq!(node.band_member_get_ast_loop_type(0).unwrap(), AstLoopType::Atomic);
-    let schedule = node.get_schedule().unwrap();
-    let ast = AstBuild::alloc(&context).unwrap().node_from_schedule(schedule).unwrap();
-    let text = ast.to_c_str().unwrap();
+    let text = loops(&node);
     assert!(text.contains("<= 7"), "a loop over a full tile in\n{text}");
 }

@@ -123,17 +123,22 @@ impl Rewrite for UseLocal {
     }
 }
 
-/// Declares a local for a cell of the array.
-pub(crate) fn declare_local(kernel: &mut Kernel, array: ArrayId) -> LocalId {
+/// Declares a local for a cell of the array; if it `replaces` the whole array, it may take over the name.
+pub(crate) fn declare_local(kernel: &mut Kernel, array: ArrayId, replaces: bool) -> LocalId {
     let decl = &kernel.arrays[array.index()];
     let taken = |name: &str| {
         let mut names = kernel.params.iter().chain(&kernel.vars);
         names.any(|taken| taken == name)
             || kernel.scalars.iter().any(|scalar| scalar.name == name)
-            || kernel.arrays.iter().any(|array| array.name == name)
+            || kernel
+                .arrays
+                .iter()
+                .enumerate()
+                .any(|(number, other)| other.name == name && !(replaces && number == array.index()))
             || kernel.locals.iter().any(|local| local.name == name)
     };
-    let name = free_name(&decl.name.to_lowercase(), &taken);
+    let wanted = if replaces { decl.name.clone() } else { decl.name.to_lowercase() };
+    let name = free_name(&wanted, &taken);
     let ty = decl.ty;
     kernel.locals.push(LocalDecl { name, ty });
     LocalId(kernel.locals.len() as u32 - 1)

@@ -19,7 +19,7 @@ pub fn contract(mut kernel: Kernel) -> Kernel {
     for number in 0..kernel.arrays.len() {
         let array = ArrayId(number as u32);
         if kernel.arrays[number].role == Role::Local && covered(&kernel.body, array) {
-            let local = declare_local(&mut kernel, array);
+            let local = declare_local(&mut kernel, array, true);
             kernel.body = UseLocal { array, local }.block(std::mem::take(&mut kernel.body));
         }
     }

@@ -230,7 +230,8 @@ pub(crate) fn extremum_operands(index: &Index, largest: bool) -> Vec<Index> {
     }
 }
 
-/// The normal form of a condition: positive terms on the left, negative ones and the constant on the right.
+/// The normal form of a condition: positive terms on the left, negative ones and the constant on the right, turned
+/// so that the first term of all is on the left.
 pub(crate) fn simplify_cond(cond: &Cond) -> Cond {
     match cond {
         Cond::Compare(op, a, b) => compare(*op, a, b).unwrap_or_else(|| cond.clone()),
@@ -247,11 +248,16 @@ pub(crate) fn simplify_cond(cond: &Cond) -> Cond {
 }
 
 fn compare(op: CompareOp, a: &Index, b: &Index) -> Option<Cond> {
-    let difference = linear(a)?.add_scaled(&linear(b)?, -1)?;
+    let mut op = op;
+    let mut difference = linear(a)?.add_scaled(&linear(b)?, -1)?;
     if let Some(constant) = difference.as_constant() {
         return Some(if op.holds(constant, 0) { Cond::TRUE } else { Cond::FALSE });
     }
-    let (mut left, mut right) = (Linear::default(), Linear::default());
+    if difference.terms.first_key_value().is_some_and(|(_, coefficient)| *coefficient < 0) {
+        difference = Linear::default().add_scaled(&difference, -1)?;
+        op = op.swapped();
+    }
+    let (mut left, mut right) = (Linear::default(), Linear::constant(difference.constant.checked_neg()?));
     for (atom, coefficient) in difference.terms {
         if coefficient > 0 {
             left.terms.insert(atom, coefficient);
@@ -259,11 +265,18 @@ fn compare(op: CompareOp, a: &Index, b: &Index) -> Option<Cond> {
             right.terms.insert(atom, coefficient.checked_neg()?);
         }
     }
-    if left.terms.is_empty() {
-        left.constant = difference.constant;
-        return Some(Cond::Compare(op.swapped(), right.build(), left.build()));
+    // Of the two ways to say the same, take the one without a constant.
+    let without_constant = match (op, right.constant) {
+        (CompareOp::Le, -1) => Some(CompareOp::Lt),
+        (CompareOp::Gt, -1) => Some(CompareOp::Ge),
+        (CompareOp::Lt, 1) => Some(CompareOp::Le),
+        (CompareOp::Ge, 1) => Some(CompareOp::Gt),
+        _ => None,
+    };
+    if let Some(other) = without_constant {
+        op = other;
+        right.constant = 0;
     }
-    right.constant = difference.constant.checked_neg()?;
     Some(Cond::Compare(op, left.build(), right.build()))
 }
 

@@ -60,7 +60,7 @@ impl Promote<'_> {
     /// `array[cell] = value` and the statements after it, with the cell in a local.
     fn keep(&mut self, array: ArrayId, cell: Vec<Index>, value: Expr, mut after: Vec<Stmt>) -> Vec<Stmt> {
         let ty = value.ty;
-        let local = declare_local(self.kernel, array);
+        let local = declare_local(self.kernel, array, false);
         let mut use_local = UseLocal { array, local };
         let write_back = |value| Stmt::Store { array, index: cell.clone(), value };
         let stored_later = after.iter().any(|stmt| Accesses::of(stmt, array).stores > 0);
@@ -91,7 +91,7 @@ impl Promote<'_> {
                 None => done.push(stmt),
                 Some((cell, conds)) => {
                     let ty = self.kernel.arrays[array.index()].ty;
-                    let local = declare_local(self.kernel, array);
+                    let local = declare_local(self.kernel, array, false);
                     let mut kept = vec![Stmt::Set { local, value: Expr::load(array, cell.clone(), ty) }];
                     kept.extend(UseLocal { array, local }.stmt(stmt));
                     kept.push(Stmt::Store { array, index: cell, value: Expr::local(local, ty) });

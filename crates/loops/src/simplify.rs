@@ -12,12 +12,18 @@ use crate::{Cond, Expr, ExprKind, For, Index, Kernel, Stmt};
 
 /// Normalises index arithmetic, folds constants, and removes branches and loops that the constants decide.
 pub fn simplify(mut kernel: Kernel) -> Kernel {
-    let mut simplifier = Simplify;
     for array in &mut kernel.arrays {
-        array.shape = simplifier.indices(std::mem::take(&mut array.shape));
+        array.shape = Simplify.indices(std::mem::take(&mut array.shape));
     }
-    kernel.body = simplifier.block(std::mem::take(&mut kernel.body));
-    prune(kernel)
+    // What one round removes may leave a branch empty or a local unread; two rounds are usual.
+    loop {
+        let before = kernel.body.clone();
+        kernel.body = Simplify.block(kernel.body);
+        kernel = prune(kernel);
+        if kernel.body == before {
+            return kernel;
+        }
+    }
 }
 
 struct Simplify;

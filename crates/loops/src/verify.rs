@@ -144,13 +144,11 @@ impl Verifier<'_> {
         ensure(f.step >= 1, || format!("the step is {}", f.step))?;
         ensure(f.kind != LoopKind::Vector(0), || "a vector loop has no lanes".to_owned())?;
         ensure(self.bound.insert(f.var), || "the variable is bound by another loop as well".to_owned())?;
-        let mut after = self.set.clone();
-        if f.kind == LoopKind::Parallel {
-            let mut sets = Sets::default();
-            sets.block(&f.body);
-            after.retain(|local| !sets.0.contains(local));
-            self.set.clone_from(&after);
-        }
+        // What a parallel loop sets is lost after it, so also on the way to the next iteration of a loop around it.
+        let mut private = Private { locals: HashSet::new(), parallel: f.kind == LoopKind::Parallel };
+        private.block(&f.body);
+        self.set.retain(|local| !private.locals.contains(local));
+        let after = self.set.clone();
         self.in_scope.push(f.var);
         self.block(&f.body)?;
         self.in_scope.pop();
@@ -285,15 +283,24 @@ fn binary_accepts(op: BinaryOp, ty: ScalarType) -> bool {
     }
 }
 
-/// The locals that some statements set.
-#[derive(Default)]
-struct Sets(HashSet<LocalId>);
+/// The locals that parallel loops among some statements set.
+struct Private {
+    locals: HashSet<LocalId>,
+    /// Inside a parallel loop.
+    parallel: bool,
+}
 
-impl Visit for Sets {
+impl Visit for Private {
     fn stmt(&mut self, stmt: &Stmt) {
-        if let Stmt::Set { local, .. } = stmt {
-            self.0.insert(*local);
+        let outside = self.parallel;
+        match stmt {
+            Stmt::Set { local, .. } if self.parallel => {
+                self.locals.insert(*local);
+            }
+            Stmt::For(f) => self.parallel |= f.kind == LoopKind::Parallel,
+            _ => {}
         }
         self.descend_stmt(stmt);
+        self.parallel = outside;
     }
 }

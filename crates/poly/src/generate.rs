@@ -33,7 +33,8 @@ fn ast_tree(scop: &Scop, schedule: &LegalSchedule) -> Attempt<ast::Node> {
     // One comparison per loop condition; its bound then reads `min(…)`.
     ctx.set_ast_options(&AstOptions { atomic_upper_bound: true, detect_min_max: true, ..AstOptions::default() })?;
     let schedule = schedule.schedule().clone();
-    let depth = schedule.get_map()?.maps()?.iter().map(|map| map.dim(isl::Dim::Out)).collect::<isl::Result<Vec<_>>>()?;
+    let depth =
+        schedule.get_map()?.maps()?.iter().map(|map| map.dim(isl::Dim::Out)).collect::<isl::Result<Vec<_>>>()?;
     let prefix = loop_prefix(scop);
     let names = (0..depth.into_iter().max().unwrap_or(0)).map(|position| format!("{prefix}{position}"));
     let iterators = names.map(|name| Id::new(ctx, &name)).collect::<isl::Result<Vec<_>>>()?;
@@ -181,7 +182,9 @@ impl<'a> Generator<'a> {
                 self.names.get(name).cloned().ok_or_else(|| Fault::bug(format!("unknown name {name} in loops")))
             }
             ast::Expr::Op(op @ (Op::Cond | Op::Select), parts) => {
-                let [cond, then, otherwise] = parts.as_slice() else { return Err(Fault::bug(format!("{op:?} of {parts:?}"))) };
+                let [cond, then, otherwise] = parts.as_slice() else {
+                    return Err(Fault::bug(format!("{op:?} of {parts:?}")));
+                };
                 let cond = Box::new(self.cond(cond)?);
                 Ok(Index::Select(cond, Box::new(self.index(then)?), Box::new(self.index(otherwise)?)))
             }

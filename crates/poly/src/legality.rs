@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use diag::{Diagnostic, Span};
-use isl::{Dim, Map, PwMultiAff, Schedule, Set, UnionMap};
+use isl::{Dim, Map, PwMultiAff, Schedule, Set, UnionMap, UnionSet};
 
 use crate::deps::{DependenceKind, Dependences, sink_and_array};
 use crate::fault::{Attempt, Fault};
@@ -30,7 +30,9 @@ pub enum Verdict {
     Legal(LegalSchedule),
     Illegal(Box<Violation>),
     /// The budget ran out before the question was decided. This is never treated as legal.
-    Unknown { spent: Duration },
+    Unknown {
+        spent: Duration,
+    },
 }
 
 /// One instance of a statement.
@@ -79,7 +81,7 @@ pub fn check_legal(scop: &Scop, dependences: &Dependences, schedule: Schedule) -
 
 fn find_violation(scop: &Scop, dependences: &Dependences, schedule: &Schedule) -> Attempt<Option<Violation>> {
     let times = schedule.get_map()?;
-    if let Some(violation) = find_wrong_instances(scop, &times)? {
+    if let Some(violation) = find_wrong_instances(scop, &schedule.get_domain()?)? {
         return Ok(Some(violation));
     }
     let times = Times::new(&times)?;
@@ -94,10 +96,9 @@ fn find_violation(scop: &Scop, dependences: &Dependences, schedule: &Schedule) -
 }
 
 /// Instances that the schedule lacks, or has and should not have.
-fn find_wrong_instances(scop: &Scop, times: &UnionMap) -> Attempt<Option<Violation>> {
+fn find_wrong_instances(scop: &Scop, scheduled: &UnionSet) -> Attempt<Option<Violation>> {
     let wanted = scop.domain()?;
-    let scheduled = times.clone().domain()?;
-    for (these, those, missing) in [(&wanted, &scheduled, true), (&scheduled, &wanted, false)] {
+    for (these, those, missing) in [(&wanted, scheduled, true), (scheduled, &wanted, false)] {
         for set in these.clone().subtract(those.clone())?.sets()? {
             let statement = set.get_tuple_name()?.unwrap_or_default();
             if let Some(Sample { params, point }) = smallest(set)? {
@@ -208,9 +209,8 @@ fn access_span(
         return statement.write.span;
     }
     let reads = statement.reads.iter().filter(|read| scop.array(read.array).name == array);
-    let hit = reads
-        .clone()
-        .find(|read| evaluate(&read.index, params, &statement.iters, values).as_deref() == Some(cell));
+    let hit =
+        reads.clone().find(|read| evaluate(&read.index, params, &statement.iters, values).as_deref() == Some(cell));
     hit.map_or(statement.span, |read| read.span)
 }
 

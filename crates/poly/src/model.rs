@@ -74,6 +74,7 @@ impl<'a> Modeller<'a> {
                 shape: array.shape.clone(),
                 role: array.role,
                 accumulator: false,
+                expanded: false,
                 span: array.span,
             });
         }
@@ -210,7 +211,15 @@ impl<'a> Modeller<'a> {
                 let cond = self.extract(source, cond, place, conditions)?;
                 let mut branches = Vec::new();
                 for (branch, taken) in [(then, true), (otherwise, false)] {
-                    branches.push(self.extract_branch(source, branch, &cond, affine.as_ref(), taken, place, conditions)?);
+                    branches.push(self.extract_branch(
+                        source,
+                        branch,
+                        &cond,
+                        affine.as_ref(),
+                        taken,
+                        place,
+                        conditions,
+                    )?);
                 }
                 let (Some(otherwise), Some(then)) = (branches.pop(), branches.pop()) else {
                     return Err(Fault::bug("a branch is missing"));
@@ -360,7 +369,8 @@ impl<'a> Modeller<'a> {
         }
         let name = unique(name, |name| self.arrays.iter().any(|known| known.name == name));
         let id = ArrayId(self.arrays.len() as u32);
-        self.arrays.push(ScopArray { name, ty, shape, role: Role::Local, accumulator: true, span });
+        let expanded = first < place.ordered;
+        self.arrays.push(ScopArray { name, ty, shape, role: Role::Local, accumulator: true, expanded, span });
         Ok((id, index))
     }
 
@@ -432,7 +442,9 @@ impl<'a> Modeller<'a> {
         match &expr.kind {
             ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) => {}
             ExprKind::Load { array, index } => reads.push(self.access(frame, domain, *array, index, expr.span)?),
-            ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => self.collect_reads(frame, domain, operand, reads)?,
+            ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => {
+                self.collect_reads(frame, domain, operand, reads)?
+            }
             ExprKind::Binary(_, lhs, rhs) => {
                 self.collect_reads(frame, domain, lhs, reads)?;
                 self.collect_reads(frame, domain, rhs, reads)?;

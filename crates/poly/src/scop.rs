@@ -32,6 +32,8 @@ pub struct ScopArray {
     pub role: Role,
     /// Holds partial results of a reduction; unknown to the user.
     pub accumulator: bool,
+    /// An accumulator with a cell of its own for every iteration of ordered loops, which could do with fewer.
+    pub expanded: bool,
     pub span: Span,
 }
 

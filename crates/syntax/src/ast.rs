@@ -110,16 +110,41 @@ pub enum ExprKind {
     Bool(bool),
     Name(String),
     /// `A[i, j]`
-    Index { base: Ident, indices: Vec<Expr> },
+    Index {
+        base: Ident,
+        indices: Vec<Expr>,
+    },
     /// `sqrt(x)`, `max(a, b)`, and casts such as `f64(i)`
-    Call { callee: Ident, args: Vec<Expr> },
-    Unary { op: UnaryOp, operand: Box<Expr> },
-    Binary { op: BinaryOp, lhs: Box<Expr>, rhs: Box<Expr> },
+    Call {
+        callee: Ident,
+        args: Vec<Expr>,
+    },
+    Unary {
+        op: UnaryOp,
+        operand: Box<Expr>,
+    },
+    Binary {
+        op: BinaryOp,
+        lhs: Box<Expr>,
+        rhs: Box<Expr>,
+    },
     /// `a <= b < c`: every neighbouring pair must hold.
-    Compare { first: Box<Expr>, rest: Vec<(CompareOp, Expr)> },
-    If { cond: Box<Expr>, then: Box<Expr>, otherwise: Box<Expr> },
+    Compare {
+        first: Box<Expr>,
+        rest: Vec<(CompareOp, Expr)>,
+    },
+    If {
+        cond: Box<Expr>,
+        then: Box<Expr>,
+        otherwise: Box<Expr>,
+    },
     /// `sum[k: 0..K, l | k < l] body`
-    Reduce { op: ReduceOp, indices: Vec<ReduceIndex>, guard: Option<Box<Expr>>, body: Box<Expr> },
+    Reduce {
+        op: ReduceOp,
+        indices: Vec<ReduceIndex>,
+        guard: Option<Box<Expr>>,
+        body: Box<Expr>,
+    },
     Paren(Box<Expr>),
 }
 

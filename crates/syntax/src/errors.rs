@@ -107,8 +107,9 @@ impl<'a> Site<'a> {
         };
         let diagnostic = self.error(found).here(self.expectation());
         match self.brackets.open.last() {
-            Some(opener) if self.expects(closing_rule(opener.text)) && opener.text != "{" => diagnostic
-                .label(Span::new(opener.start, opener.end()), format!("this `{}` is still open", opener.text)),
+            Some(opener) if self.expects(closing_rule(opener.text)) && opener.text != "{" => {
+                diagnostic.label(Span::new(opener.start, opener.end()), format!("this `{}` is still open", opener.text))
+            }
             _ => diagnostic,
         }
     }
@@ -204,7 +205,7 @@ fn phrase(rule: Rule) -> &'static str {
         Rule::colon => "`:`",
         Rule::equals => "`=`",
         Rule::dotdot => "`..`",
-        
+
         Rule::kw_inout => "`inout`",
         Rule::kw_in => "`in`",
         Rule::kw_rev => "`rev`",

@@ -275,8 +275,10 @@ fn conditional(site: &Site<'_>) -> Option<Diagnostic> {
     } else {
         return None;
     };
-    let found = if site.found.is_some() { format!("found `{}`", site.found_text()) } else { "the file ends".to_owned() };
-    let diagnostic = site.error(format!("`if` without `{missing}`")).here(format!("{found} where `{missing}` could be"));
+    let found =
+        if site.found.is_some() { format!("found `{}`", site.found_text()) } else { "the file ends".to_owned() };
+    let diagnostic =
+        site.error(format!("`if` without `{missing}`")).here(format!("{found} where `{missing}` could be"));
     Some(diagnostic.help("`if` is an expression with both branches: `if c then a else b`"))
 }
 

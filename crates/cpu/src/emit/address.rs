@@ -215,11 +215,7 @@ impl Emitter<'_> {
                     self.expr_inductions(part, var, chosen);
                 }
             }
-            ExprKind::Const(_)
-            | ExprKind::Index(_)
-            | ExprKind::Cond(_)
-            | ExprKind::Scalar(_)
-            | ExprKind::Local(_) => {}
+            ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Cond(_) | ExprKind::Scalar(_) | ExprKind::Local(_) => {}
         }
     }
 

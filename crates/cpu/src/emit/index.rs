@@ -202,11 +202,19 @@ impl Emitter<'_> {
             Cond::Not(cond) => self.known(cond).map(|known| !known),
             Cond::And(conds) => {
                 let known: Vec<_> = conds.iter().map(|cond| self.known(cond)).collect();
-                if known.contains(&Some(false)) { Some(false) } else { known.iter().all(Option::is_some).then_some(true) }
+                if known.contains(&Some(false)) {
+                    Some(false)
+                } else {
+                    known.iter().all(Option::is_some).then_some(true)
+                }
             }
             Cond::Or(conds) => {
                 let known: Vec<_> = conds.iter().map(|cond| self.known(cond)).collect();
-                if known.contains(&Some(true)) { Some(true) } else { known.iter().all(Option::is_some).then_some(false) }
+                if known.contains(&Some(true)) {
+                    Some(true)
+                } else {
+                    known.iter().all(Option::is_some).then_some(false)
+                }
             }
         }
     }

@@ -8,9 +8,9 @@
 
 mod address;
 mod cast;
+mod constants;
 mod divide;
 mod expr;
-mod constants;
 mod hoist;
 mod index;
 mod linear;
@@ -19,9 +19,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{
-    AliasRegionData, Block, FuncRef, Function, InstBuilder, MemFlagsData, Type, Value, types,
-};
+use cranelift_codegen::ir::{AliasRegionData, Block, FuncRef, Function, InstBuilder, MemFlagsData, Type, Value, types};
 use cranelift_codegen::packed_option::ReservedValue;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;

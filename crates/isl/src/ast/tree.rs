@@ -35,7 +35,7 @@ pub enum Node {
         /// If not.
         otherwise: Option<Box<Node>>,
     },
-    /// Statements in order.
+    /// Statements in order, none of them a block.
     Block(Vec<Node>),
     /// A mark of the schedule tree.
     Mark {
@@ -89,8 +89,14 @@ impl AstNode {
                 },
             },
             AstNodeType::Block => {
-                let children = self.block_get_children()?;
-                Node::Block(children.iter().map(AstNode::to_tree).collect::<Result<_>>()?)
+                let mut nodes = Vec::new();
+                for child in self.block_get_children()? {
+                    match child.to_tree()? {
+                        Node::Block(inner) => nodes.extend(inner),
+                        node => nodes.push(node),
+                    }
+                }
+                Node::Block(nodes)
             }
             AstNodeType::Mark => {
                 Node::Mark { id: self.mark_get_id()?.name(), body: Box::new(self.mark_get_node()?.to_tree()?) }

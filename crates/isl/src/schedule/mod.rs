@@ -3,6 +3,7 @@
 mod constraints;
 mod node;
 mod node_type;
+mod saved;
 mod tree;
 mod yaml;
 

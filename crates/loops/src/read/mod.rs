@@ -121,8 +121,12 @@ impl Reader {
         self.scope.kernel.name = self.name()?;
         self.expect("(")?;
         while !self.eat(")") {
+            // A section without arguments.
+            if self.eat(";") {
+                continue;
+            }
             self.argument()?;
-            if !self.eat(",") && !self.eat(";") && !self.at(")") {
+            if !self.eat(",") && !self.at(";") && !self.at(")") {
                 return error(self.line(), format!("expected `,`, `;` or `)`, found {}", self.peek()));
             }
         }

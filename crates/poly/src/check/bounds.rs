@@ -9,8 +9,8 @@ use crate::witness::{Sample, evaluate, show_cell, show_params, show_point, small
 pub(super) fn check(scop: &Scop) -> Attempt<Vec<Diagnostic>> {
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     for statement in &scop.statements {
-        let accesses = std::iter::once((&statement.write, "writes"))
-            .chain(statement.reads.iter().map(|read| (read, "reads")));
+        let accesses =
+            std::iter::once((&statement.write, "writes")).chain(statement.reads.iter().map(|read| (read, "reads")));
         for (access, verb) in accesses {
             // Accumulators are addressed by their own iteration ranges.
             if scop.array(access.array).accumulator {
@@ -35,7 +35,11 @@ fn explain(scop: &Scop, statement: &Statement, access: &Access, verb: &str, samp
     let (instance, cell) = sample.point.split_at(statement.iters.len().min(sample.point.len()));
     let extents = evaluate(&array.shape, &sample.params, &[], &[]).unwrap_or_default();
     let place = |position: usize| {
-        if extents.len() > 1 { format!("dimension {} of `{}`", position + 1, array.name) } else { format!("`{}`", array.name) }
+        if extents.len() > 1 {
+            format!("dimension {} of `{}`", position + 1, array.name)
+        } else {
+            format!("`{}`", array.name)
+        }
     };
     let outside = cell.iter().zip(&extents).position(|(index, extent)| *index < 0 || index >= extent).unwrap_or(0);
     let (index, extent) = (cell.get(outside).copied().unwrap_or(0), extents.get(outside).copied().unwrap_or(0));

@@ -25,12 +25,14 @@ fn unassigned_outputs(scop: &Scop) -> Attempt<Vec<Diagnostic>> {
         let Some(sample) = smallest(missing)? else { continue };
         let cell = show_cell(&array.name, &sample.point);
         let values = show_params(&scop.function, &sample.params);
-        let mut diagnostic = Diagnostic::error("E0404", array.span, format!("output `{}` is not assigned completely", array.name))
-            .here(format!("{cell} is never assigned"));
+        let mut diagnostic =
+            Diagnostic::error("E0404", array.span, format!("output `{}` is not assigned completely", array.name))
+                .here(format!("{cell} is never assigned"));
         if !values.is_empty() {
             diagnostic = diagnostic.note(format!("this happens for {values}"));
         }
-        diagnostics.push(diagnostic.help(format!("assign the remaining cells, or make `{}` an `inout` argument", array.name)));
+        diagnostics
+            .push(diagnostic.help(format!("assign the remaining cells, or make `{}` an `inout` argument", array.name)));
     }
     Ok(diagnostics)
 }
@@ -42,16 +44,18 @@ fn undefined_reads(scop: &Scop, dependences: &Dependences) -> Attempt<Vec<Diagno
         else {
             continue;
         };
-        let (Some(statement), Some((id, array))) = (scop.statement(&statement), scop.array_named(&array)) else { continue };
+        let (Some(statement), Some((id, array))) = (scop.statement(&statement), scop.array_named(&array)) else {
+            continue;
+        };
         if !matches!(array.role, Role::Local | Role::Out) {
             continue;
         }
         let Some(sample) = smallest(map.wrap()?)? else { continue };
         let (instance, cell) = sample.point.split_at(statement.iters.len().min(sample.point.len()));
         let reads = statement.reads.iter().filter(|read| read.array == id);
-        let found = reads.clone().find(|read| {
-            evaluate(&read.index, &sample.params, &statement.iters, instance).as_deref() == Some(cell)
-        });
+        let found = reads
+            .clone()
+            .find(|read| evaluate(&read.index, &sample.params, &statement.iters, instance).as_deref() == Some(cell));
         let span = found.or_else(|| reads.clone().next()).map_or(statement.span, |read| read.span);
         if diagnostics.iter().any(|known| known.span() == span) {
             continue;

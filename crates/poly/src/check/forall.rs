@@ -213,7 +213,9 @@ impl Checker<'_> {
         let diagnostic = Diagnostic::error("E0403", pair.assign.target_span, message)
             .here(format!("instances {} and {} both write {}", conflict.writer, conflict.other, conflict.cell))
             .note(conflict.note())
-            .help("if the last one is meant to win, write a `for` loop; to combine them, use a reduction such as `sum`");
+            .help(
+                "if the last one is meant to win, write a `for` loop; to combine them, use a reduction such as `sum`",
+            );
         self.diagnostics.push(diagnostic);
         Ok(())
     }

@@ -9,6 +9,7 @@ use crate::{parse, print_ast};
 mod formatting;
 mod hostile;
 mod messages;
+mod messages_of_tokens;
 mod precedence;
 mod random;
 mod tree;

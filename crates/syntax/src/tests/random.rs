@@ -6,10 +6,70 @@ use super::{source, tree_of};
 use crate::{format, parse};
 
 const SOUP: [&str; 64] = [
-    "fn", "let", "for", "in", "by", "rev", "where", "inout", "if", "then", "else", "and", "or", "not", "true", "sum",
-    "min", "max", "any", "argmin", "f64", "x", "A", "N", "0", "1", "1.5", "1e9", ".5", "2x", "99999999999999999999",
-    "(", ")", "[", "]", "{", "}", "<", ">", ",", ";", ":", ":=", "=", "==", "!=", "<=", "->", "..", "..=", "+", "-",
-    "*", "**", "/", "%", "|", "||", "&&", "!", "+=", "min=", "# c\n", "µ",
+    "fn",
+    "let",
+    "for",
+    "in",
+    "by",
+    "rev",
+    "where",
+    "inout",
+    "if",
+    "then",
+    "else",
+    "and",
+    "or",
+    "not",
+    "true",
+    "sum",
+    "min",
+    "max",
+    "any",
+    "argmin",
+    "f64",
+    "x",
+    "A",
+    "N",
+    "0",
+    "1",
+    "1.5",
+    "1e9",
+    ".5",
+    "2x",
+    "99999999999999999999",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    "<",
+    ">",
+    ",",
+    ";",
+    ":",
+    ":=",
+    "=",
+    "==",
+    "!=",
+    "<=",
+    "->",
+    "..",
+    "..=",
+    "+",
+    "-",
+    "*",
+    "**",
+    "/",
+    "%",
+    "|",
+    "||",
+    "&&",
+    "!",
+    "+=",
+    "min=",
+    "# c\n",
+    "µ",
 ];
 
 /// White space between tokens: mostly a space, sometimes a newline or a comment.
@@ -41,7 +101,9 @@ fn expr() -> impl Strategy<Value = Vec<String>> {
             (two.clone(), infix).prop_map(move |((a, b), op)| [a, words(op), b].concat()),
             (inner.clone(), prefix).prop_map(move |(a, op)| [words(op), a].concat()),
             (inner.clone(), bracket).prop_map(move |(a, (open, close))| [words(open), a, words(close)].concat()),
-            three.clone().prop_map(move |(a, b, c)| [words("f ("), a, words(","), b, words(","), c, words(", )")].concat()),
+            three
+                .clone()
+                .prop_map(move |(a, b, c)| [words("f ("), a, words(","), b, words(","), c, words(", )")].concat()),
             three.prop_map(move |(a, b, c)| [words("if"), a, words("then"), b, words("else"), c].concat()),
             two.prop_map(move |(a, b)| [words("sum [ k |"), a, words("]"), b].concat()),
         ]
@@ -65,11 +127,13 @@ fn stmt() -> impl Strategy<Value = Vec<String>> {
 
 fn program() -> impl Strategy<Value = String> {
     let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-    let function = (prop::collection::vec(stmt(), 0..4), expr(), any::<bool>()).prop_map(move |(body, context, long)| {
-        let args = if long { "A : f64 [ N , M ] , inout a_rather_long_name_of_an_array : f64 [ N , M ] , " } else { "" };
-        let head = format!("fn f < N , > ( {args}B : f64 ) -> ( y : f32 ) where");
-        [words(&head), context, words(", {"), body.concat(), words("}")].concat()
-    });
+    let function =
+        (prop::collection::vec(stmt(), 0..4), expr(), any::<bool>()).prop_map(move |(body, context, long)| {
+            let args =
+                if long { "A : f64 [ N , M ] , inout a_rather_long_name_of_an_array : f64 [ N , M ] , " } else { "" };
+            let head = format!("fn f < N , > ( {args}B : f64 ) -> ( y : f32 ) where");
+            [words(&head), context, words(", {"), body.concat(), words("}")].concat()
+        });
     prop::collection::vec(function, 0..3).prop_map(|functions| functions.concat()).prop_flat_map(|tokens| {
         let gaps = prop::collection::vec(gap(), tokens.len() + 1);
         (Just(tokens), gaps).prop_map(|(tokens, gaps)| {

@@ -126,10 +126,9 @@ fn an_empty_file_has_no_functions() {
 #[test]
 fn bytes_are_text_or_refused() {
     assert_eq!(decode("a", "\u{FEFF}fn".as_bytes()).unwrap().text(), "fn");
-    for (bytes, note) in [
-        (&b"ab\xFF"[..], "the byte 0xFF is not UTF-8 at byte 2"),
-        (&b"a\0b"[..], "there is a NUL byte at byte 1"),
-    ] {
+    for (bytes, note) in
+        [(&b"ab\xFF"[..], "the byte 0xFF is not UTF-8 at byte 2"), (&b"a\0b"[..], "there is a NUL byte at byte 1")]
+    {
         let diagnostic = decode("a", bytes).unwrap_err();
         assert_eq!((diagnostic.code, diagnostic.notes[0].as_str()), ("E0005", note));
     }

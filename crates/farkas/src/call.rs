@@ -1,0 +1,217 @@
+//! Calls: match the arguments with the signature, infer sizes, run, and copy back where a view was not contiguous.
+
+use cpu::Buffer;
+use interp::Env;
+use program::{ArgRef, Array, Data, Function, Role, ScalarType, Slice, Value};
+
+use crate::args::{Args, Given, View};
+use crate::sizes::{self, Dimension};
+
+/// Why a call was refused, or failed while it ran.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    #[error("there is no function `{name}`; there is {}", known.join(", "))]
+    UnknownFunction { name: String, known: Vec<String> },
+    #[error("there is no argument `{name}`; the arguments are {}", known.join(", "))]
+    UnknownArgument { name: String, known: Vec<String> },
+    #[error("argument `{name}` is given twice")]
+    GivenTwice { name: String },
+    #[error("argument `{name}` is missing")]
+    MissingArgument { name: String },
+    #[error("argument `{name}` is {expected}, but {given} was given")]
+    WrongType { name: String, expected: ScalarType, given: ScalarType },
+    #[error("argument `{name}` has {expected} dimensions, but an array of {given} was given")]
+    WrongRank { name: String, expected: usize, given: usize },
+    #[error("argument `{name}` is an array, but a scalar was given")]
+    ExpectedArray { name: String },
+    #[error("argument `{name}` is a scalar, but an array was given")]
+    ExpectedScalar { name: String },
+    #[error("argument `{name}` is written by the function, but was given to be read only")]
+    NotWritable { name: String },
+    #[error("{len} elements do not make an array `{name}` of shape {shape:?}")]
+    Misshapen { name: String, len: usize, shape: Vec<usize> },
+    #[error("there is no parameter `{name}`; the parameters are {}", known.join(", "))]
+    UnknownSize { name: String, known: Vec<String> },
+    #[error("parameter `{name}` is given two values")]
+    SizeGivenTwice { name: String },
+    #[error("parameter `{name}` is {value}, but sizes are never negative")]
+    NegativeSize { name: String, value: i64 },
+    #[error("the value of parameter `{name}` is neither given nor visible in the shape of an array")]
+    MissingSize { name: String },
+    #[error("dimension {dimension} of `{array}` has length {length}, but must have length {extent}, with {sizes}")]
+    Extent { array: String, dimension: usize, length: i64, extent: String, sizes: String },
+    #[error("the sizes do not satisfy `where {condition}`, with {sizes}")]
+    Requirement { condition: String, sizes: String },
+    #[error("array `{array}` cannot have the extent {extent} for these sizes")]
+    TooLarge { array: String, extent: String },
+    #[error(transparent)]
+    Run(#[from] cpu::CallError),
+    #[error(transparent)]
+    Interpret(#[from] interp::Error),
+}
+
+/// Arguments matched with the signature: the position in `args.given` of each.
+struct Matched {
+    params: Vec<i64>,
+    scalars: Vec<Value>,
+    /// Per array argument in order of declaration.
+    arrays: Vec<usize>,
+}
+
+fn array_args(function: &Function) -> impl Iterator<Item = &Array> {
+    function.arrays.iter().filter(|array| array.role != Role::Local)
+}
+
+fn known_names(function: &Function) -> Vec<String> {
+    let name = |arg: &ArgRef| match arg {
+        ArgRef::Scalar(id) => function.scalar(*id).name.clone(),
+        ArgRef::Array(id) => function.array(*id).name.clone(),
+    };
+    function.signature.iter().map(name).collect()
+}
+
+fn position(args: &Args<'_>, name: &str) -> Option<usize> {
+    args.given.iter().position(|(given, _)| given == name)
+}
+
+/// The parameters, from the given sizes and the arrays that are there.
+fn solve_sizes(function: &Function, args: &Args<'_>) -> Result<Vec<i64>, CallError> {
+    let mut dimensions = Vec::new();
+    for array in array_args(function) {
+        let Some(position) = position(args, &array.name) else { continue };
+        let lengths = match &args.given[position].1 {
+            Given::Read(view) => view.shape().to_vec(),
+            Given::Write(view) => view.reborrow().shape().to_vec(),
+            Given::Scalar(_) | Given::Misshapen { .. } => continue,
+        };
+        if lengths.len() != array.shape.len() {
+            let name = array.name.clone();
+            return Err(CallError::WrongRank { name, expected: array.shape.len(), given: lengths.len() });
+        }
+        for (position, (extent, length)) in array.shape.iter().zip(lengths).enumerate() {
+            let length = i64::try_from(length).unwrap_or(i64::MAX);
+            dimensions.push(Dimension { array: &array.name, position, extent, length });
+        }
+    }
+    sizes::solve(function, &args.sizes, &dimensions)
+}
+
+fn match_args(function: &Function, args: &Args<'_>) -> Result<Matched, CallError> {
+    let known = known_names(function);
+    for (position, (name, given)) in args.given.iter().enumerate() {
+        if !known.contains(name) {
+            return Err(CallError::UnknownArgument { name: name.clone(), known });
+        }
+        if args.given[..position].iter().any(|(earlier, _)| earlier == name) {
+            return Err(CallError::GivenTwice { name: name.clone() });
+        }
+        if let Given::Misshapen { len, shape } = given {
+            return Err(CallError::Misshapen { name: name.clone(), len: *len, shape: shape.clone() });
+        }
+    }
+    let find = |name: &str| position(args, name).ok_or_else(|| CallError::MissingArgument { name: name.to_string() });
+    let mut scalars = Vec::new();
+    for scalar in &function.scalars {
+        let Given::Scalar(value) = &args.given[find(&scalar.name)?].1 else {
+            return Err(CallError::ExpectedScalar { name: scalar.name.clone() });
+        };
+        check_type(&scalar.name, scalar.ty, value.ty())?;
+        scalars.push(*value);
+    }
+    let mut arrays = Vec::new();
+    for array in array_args(function) {
+        let position = find(&array.name)?;
+        match &args.given[position].1 {
+            Given::Read(view) => {
+                check_type(&array.name, array.ty, view.ty())?;
+                if array.role != Role::In {
+                    return Err(CallError::NotWritable { name: array.name.clone() });
+                }
+            }
+            Given::Write(view) => check_type(&array.name, array.ty, view.reborrow().ty())?,
+            Given::Scalar(_) | Given::Misshapen { .. } => {
+                return Err(CallError::ExpectedArray { name: array.name.clone() });
+            }
+        }
+        arrays.push(position);
+    }
+    Ok(Matched { params: solve_sizes(function, args)?, scalars, arrays })
+}
+
+fn check_type(name: &str, expected: ScalarType, given: ScalarType) -> Result<(), CallError> {
+    if expected == given { Ok(()) } else { Err(CallError::WrongType { name: name.to_string(), expected, given }) }
+}
+
+/// The extents of an array argument for the sizes that `args` give.
+pub(crate) fn shape_of(function: &Function, args: &Args<'_>, name: &str) -> Result<Vec<usize>, CallError> {
+    let params = solve_sizes(function, args)?;
+    let array = array_args(function).find(|array| array.name == name);
+    let known = || known_names(function);
+    let array = array.ok_or_else(|| CallError::UnknownArgument { name: name.to_string(), known: known() })?;
+    sizes::shape(function, array, &params)
+}
+
+/// Runs machine code.
+pub(crate) fn call(function: &Function, compiled: &cpu::Compiled, args: &mut Args<'_>) -> Result<(), CallError> {
+    let matched = match_args(function, args)?;
+    // Views that are not row-major in memory are packed, and written back afterwards.
+    let mut packed: Vec<(usize, Data)> = Vec::new();
+    for position in &matched.arrays {
+        let copy = match &args.given[*position].1 {
+            Given::Read(view) if view.as_slice().is_none() => Some(view.to_data()),
+            Given::Write(view) if view.reborrow().as_slice().is_none() => Some(view.reborrow().to_data()),
+            _ => None,
+        };
+        packed.extend(copy.map(|data| (*position, data)));
+    }
+    let mut buffers: Vec<Option<Buffer<'_>>> = args.given.iter().map(|_| None).collect();
+    for ((buffer, (_, given)), position) in buffers.iter_mut().zip(&mut args.given).zip(0..) {
+        if packed.iter().any(|(packed, _)| *packed == position) {
+            continue;
+        }
+        *buffer = match given {
+            Given::Read(view) => view.as_slice().map(Buffer::Read),
+            Given::Write(view) => view.as_mut_slice().map(Buffer::Write),
+            Given::Scalar(_) | Given::Misshapen { .. } => None,
+        };
+    }
+    for (position, data) in &mut packed {
+        buffers[*position] = Some(Buffer::Write(data.as_mut_slice()));
+    }
+    let mut in_order: Vec<Buffer<'_>> =
+        matched.arrays.iter().filter_map(|position| buffers[*position].take()).collect();
+    compiled.call(&matched.params, &matched.scalars, &mut in_order)?;
+    drop(in_order);
+    drop(buffers);
+    for (position, data) in &packed {
+        if let Given::Write(view) = &mut args.given[*position].1 {
+            view.assign(data);
+        }
+    }
+    Ok(())
+}
+
+/// Runs the reference interpreter.
+pub(crate) fn interpret(function: &Function, args: &mut Args<'_>) -> Result<(), CallError> {
+    let matched = match_args(function, args)?;
+    let data = |view: &View<'_>| view.as_slice().map_or_else(|| view.to_data(), |slice: Slice<'_>| slice.to_data());
+    let mut positions = matched.arrays.iter();
+    let arrays = function.arrays.iter().map(|array| {
+        let position = if array.role == Role::Local { None } else { positions.next() };
+        position.and_then(|position| match &args.given[*position].1 {
+            Given::Read(view) => Some(data(view)),
+            Given::Write(view) => Some(data(&view.reborrow())),
+            Given::Scalar(_) | Given::Misshapen { .. } => None,
+        })
+    });
+    let mut env = Env { params: matched.params.clone(), scalars: matched.scalars.clone(), arrays: arrays.collect() };
+    interp::run_program(function, &mut env)?;
+    let results = function.arrays.iter().zip(env.arrays).filter(|(array, _)| array.role != Role::Local);
+    for ((_, data), position) in results.zip(&matched.arrays) {
+        if let (Given::Write(view), Some(data)) = (&mut args.given[*position].1, data) {
+            view.assign(&data);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! The text forms of the stages, as `--emit` names them.
+
+use std::fmt;
+use std::str::FromStr;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Emit {
+    /// The syntax tree.
+    Ast,
+    /// The typed array program.
+    Program,
+    /// Statements as sets and maps.
+    Statements,
+    /// Dependences, and the graph of statements.
+    Deps,
+    /// The graph of statements for Graphviz.
+    DepsDot,
+    /// The schedule tree, as YAML.
+    Schedule,
+    /// The loop tree.
+    Loops,
+    /// Cranelift's intermediate form.
+    Clif,
+    /// Machine code.
+    Asm,
+}
+
+impl Emit {
+    pub const ALL: [Emit; 9] = [
+        Emit::Ast,
+        Emit::Program,
+        Emit::Statements,
+        Emit::Deps,
+        Emit::DepsDot,
+        Emit::Schedule,
+        Emit::Loops,
+        Emit::Clif,
+        Emit::Asm,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Emit::Ast => "ast",
+            Emit::Program => "program",
+            Emit::Statements => "statements",
+            Emit::Deps => "deps",
+            Emit::DepsDot => "deps-dot",
+            Emit::Schedule => "schedule",
+            Emit::Loops => "loops",
+            Emit::Clif => "clif",
+            Emit::Asm => "asm",
+        }
+    }
+}
+
+impl fmt::Display for Emit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Emit {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Emit, String> {
+        let known = Emit::ALL.map(Emit::name);
+        Emit::ALL
+            .into_iter()
+            .find(|emit| emit.name() == name)
+            .ok_or_else(|| format!("`{name}` is none of {}", known.join(", ")))
+    }
+}

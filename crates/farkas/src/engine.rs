@@ -1,0 +1,193 @@
+//! The engine: source text to callable functions.
+
+use std::time::{Duration, Instant};
+
+use diag::Source;
+
+use crate::pipeline::{self, Log, Order, Timing};
+use crate::{Args, Emit, Error, Result, Signature, call};
+
+/// How to compile.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which text forms to keep.
+    pub emit: Vec<Emit>,
+    /// Wall-clock time for each stage that asks isl. The scheduler falls back to the original order; other stages
+    /// fail with [`Error::Budget`].
+    pub time_limit: Duration,
+    /// The same as a number of isl's operations, which does not depend on the machine.
+    pub operation_limit: Option<u64>,
+    pub order: Order,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            emit: Vec::new(),
+            time_limit: Duration::from_secs(10),
+            operation_limit: Some(500_000_000),
+            order: Order::Scheduled,
+        }
+    }
+}
+
+/// Compiles sources. Cheap to make; holds nothing but options.
+#[derive(Clone, Debug, Default)]
+pub struct Engine {
+    options: Options,
+}
+
+impl Engine {
+    pub fn new() -> Engine {
+        Engine::default()
+    }
+
+    pub fn with_options(options: Options) -> Engine {
+        Engine { options }
+    }
+
+    /// Compiles every function of a source text.
+    pub fn compile(&self, text: &str) -> Result<Module> {
+        self.compile_source(&Source::new("input", text))
+    }
+
+    /// Compiles every function of a named source.
+    pub fn compile_source(&self, source: &Source) -> Result<Module> {
+        let (program, log) = self.front_end(source)?;
+        let mut functions = Vec::new();
+        for function in program.functions {
+            functions.push(self.compile_function(source, function, log.clone())?);
+        }
+        Ok(Module { source: source.clone(), functions })
+    }
+
+    /// Checks every function, up to the proof that its schedule is legal, and reports the errors of all of them.
+    pub fn check(&self, source: &Source) -> Result<Vec<Checked>> {
+        let (program, front_end) = self.front_end(source)?;
+        let mut checked = Vec::new();
+        let mut diagnostics = Vec::new();
+        for function in &program.functions {
+            let mut log = front_end.clone();
+            match pipeline::schedule(function, &self.options, &mut log) {
+                Ok(_) => checked.push(Checked { signature: Signature::of(function), log }),
+                Err(diag::Error::User(errors)) => diagnostics.extend(errors),
+                Err(error) => return Err(Error::new(source, error)),
+            }
+        }
+        if diagnostics.is_empty() { Ok(checked) } else { Err(Error::user(source, diagnostics)) }
+    }
+
+    /// What the functions of a source take and give, without compiling them.
+    pub fn signatures(&self, source: &Source) -> Result<Vec<Signature>> {
+        let (program, _) = self.front_end(source)?;
+        Ok(program.functions.iter().map(Signature::of).collect())
+    }
+
+    fn front_end(&self, source: &Source) -> Result<(program::Program, Log)> {
+        let mut log = Log::default();
+        let user = |diagnostics| Error::user(source, diagnostics);
+        let file = log.stage("parse", || syntax::parse(source)).map_err(user)?;
+        let program = log.stage("lower", || program::lower(&file)).map_err(user)?;
+        program::verify(&program).map_err(|error| Error::new(source, error))?;
+        Ok((program, log))
+    }
+
+    fn compile_function(&self, source: &Source, function: program::Function, mut log: Log) -> Result<Function> {
+        let started = Instant::now();
+        let before: Duration = log.timings.iter().map(|timing| timing.time).sum();
+        if self.options.emit.contains(&Emit::Program) {
+            log.texts.push((Emit::Program, function.to_string()));
+        }
+        let compiled =
+            pipeline::compile(&function, &self.options, &mut log).map_err(|error| Error::new(source, error))?;
+        log.timings.push(Timing { stage: "total", time: before + started.elapsed() });
+        log.texts.sort_by_key(|(emit, _)| *emit);
+        Ok(Function { signature: Signature::of(&function), program: function, compiled, log })
+    }
+}
+
+/// A function that passed all checks.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    signature: Signature,
+    log: Log,
+}
+
+impl Checked {
+    pub fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    /// The time of each stage, in order.
+    pub fn timings(&self) -> &[Timing] {
+        &self.log.timings
+    }
+}
+
+/// The compiled functions of one source.
+#[derive(Debug)]
+pub struct Module {
+    source: Source,
+    functions: Vec<Function>,
+}
+
+impl Module {
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    pub fn function(&self, name: &str) -> Result<&Function> {
+        self.functions.iter().find(|function| function.signature.name == name).ok_or_else(|| {
+            let known = self.functions.iter().map(|function| function.signature.name.clone()).collect();
+            Error::Call(call::CallError::UnknownFunction { name: name.to_string(), known })
+        })
+    }
+}
+
+/// A compiled function: `Send + Sync`, and free of isl.
+#[derive(Debug)]
+pub struct Function {
+    signature: Signature,
+    program: program::Function,
+    compiled: cpu::Compiled,
+    log: Log,
+}
+
+impl Function {
+    pub fn name(&self) -> &str {
+        &self.signature.name
+    }
+
+    pub fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    /// The time of each stage, in order, and the total.
+    pub fn timings(&self) -> &[Timing] {
+        &self.log.timings
+    }
+
+    /// The text forms that were asked for, in the order of the pipeline.
+    pub fn texts(&self) -> &[(Emit, String)] {
+        &self.log.texts
+    }
+
+    /// Runs the machine code.
+    pub fn call(&self, args: &mut Args<'_>) -> Result<()> {
+        Ok(call::call(&self.program, &self.compiled, args)?)
+    }
+
+    /// Runs the reference interpreter instead, with the same arguments and checks.
+    pub fn interpret(&self, args: &mut Args<'_>) -> Result<()> {
+        Ok(call::interpret(&self.program, args)?)
+    }
+
+    /// The extents of an array argument once the sizes are known, for hosts that allocate outputs.
+    pub fn shape_of(&self, args: &Args<'_>, name: &str) -> Result<Vec<usize>> {
+        Ok(call::shape_of(&self.program, args, name)?)
+    }
+}

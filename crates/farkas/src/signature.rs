@@ -1,0 +1,45 @@
+//! What a function takes and gives, as data.
+
+use program::{ArgRef, Role, ScalarType};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    pub name: String,
+    pub params: Vec<String>,
+    /// The `where` conditions as text.
+    pub context: Vec<String>,
+    /// Arguments, then outputs.
+    pub args: Vec<Argument>,
+}
+
+/// One argument or output. A scalar input has the shape `[]`, and so has a scalar output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    pub name: String,
+    pub role: Role,
+    pub ty: ScalarType,
+    /// Extents as text over the parameters.
+    pub shape: Vec<String>,
+}
+
+impl Signature {
+    pub(crate) fn of(function: &program::Function) -> Signature {
+        let args = function.signature.iter().map(|arg| match arg {
+            ArgRef::Scalar(id) => {
+                let scalar = function.scalar(*id);
+                Argument { name: scalar.name.clone(), role: Role::In, ty: scalar.ty, shape: Vec::new() }
+            }
+            ArgRef::Array(id) => {
+                let array = function.array(*id);
+                let shape = array.shape.iter().map(|extent| function.show(extent)).collect();
+                Argument { name: array.name.clone(), role: array.role, ty: array.ty, shape }
+            }
+        });
+        Signature {
+            name: function.name.clone(),
+            params: function.params.iter().map(|param| param.name.clone()).collect(),
+            context: function.context.iter().map(|requirement| function.show_cond(&requirement.cond)).collect(),
+            args: args.collect(),
+        }
+    }
+}
