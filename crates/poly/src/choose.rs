@@ -2,7 +2,7 @@
 //!
 //! In: a Scop and its dependences.  Out: a candidate schedule, to be judged by `legality` like any other.
 
-use isl::{MultiUnionPwAff, Schedule, ScheduleConstraints, ScheduleOptions};
+use isl::{Schedule, ScheduleConstraints, ScheduleOptions};
 
 use crate::deps::Dependences;
 use crate::fault::Attempt;
@@ -26,18 +26,13 @@ fn compute(scop: &Scop, dependences: &Dependences) -> Attempt<Schedule> {
     // Updates may run in any order, but two of one cell not at the same time: their loop is not parallel.
     let updates = dependences.reduction.clone().range_factor_domain()?;
     let constraints = ScheduleConstraints::on_domain(scop.domain()?)?
-        .set_context(scop.context.clone())?
         .set_validity(ordered.clone())?
         .set_coincidence(ordered.union(updates)?)?
         .set_proximity(flow)?;
     Ok(constraints.compute_schedule()?)
 }
 
-/// The order in which the program is written.
+/// The order in which the program is written, as a tree: sequences where it has statements, bands where it has loops.
 pub fn original(scop: &Scop) -> diag::Result<Schedule> {
-    let build = || -> Attempt<Schedule> {
-        let order = MultiUnionPwAff::from_union_map(scop.order()?)?;
-        Ok(Schedule::from_domain(scop.domain()?)?.insert_partial_schedule(order)?)
-    };
-    build().map_err(|fault| fault.at("schedule"))
+    scop.original_tree().map_err(|fault| fault.at("schedule"))
 }

@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use isl::{Dim, Map, UnionAccessInfo, UnionMap};
+use isl::{Dim, Map, Schedule, UnionAccessInfo, UnionFlow, UnionMap};
 
 use crate::fault::Attempt;
 use crate::scop::{Scop, StatementKind};
@@ -72,56 +72,56 @@ pub fn dependences(scop: &Scop) -> diag::Result<Dependences> {
 }
 
 fn compute(scop: &Scop) -> Attempt<Dependences> {
-    let order = scop.order()?;
-    let reads = scop.reads()?;
+    let order = scop.original_tree()?;
     // An update neither starts nor ends the life of its cell's value, so it hides no other access: that is what
-    // connects the init with every update and every update with the use of the result.
+    // connects the init with every update and every update with the use of the result. What an update itself meets
+    // in its cell is its init and other updates of it, and those are not ordered; so it looks for the init only.
     let definite = scop.writes(|kind| !kind.is_update())?;
     let updates = scop.writes(StatementKind::is_update)?;
-    let writes = definite.clone().union(updates.clone())?;
+    let (of_updates, reads) = scop.reads()?;
+    let overwriting_reads = reads.clone().union(of_updates.clone())?;
 
-    let flow = UnionAccessInfo::from_sink(reads.clone())?
-        .set_must_source(definite.clone())?
-        .set_may_source(updates.clone())?
-        .set_schedule_map(order.clone())?
-        .compute_flow()?;
-    let overwrites = UnionAccessInfo::from_sink(writes.clone())?
-        .set_must_source(definite)?
-        .set_may_source(reads.clone().union(updates)?)?
-        .set_schedule_map(order)?
-        .compute_flow()?
-        .get_full_may_dependence()?;
+    let flow = find_sources(reads.clone(), &definite, &updates, &order)?;
+    let flow_of_updates = find_sources(of_updates.clone(), &definite, &scop.nothing()?, &order)?;
+    let earlier = overwriting_reads.clone().union(updates.clone())?;
+    let overwrites = find_sources(definite.clone(), &definite, &earlier, &order)?.get_full_may_dependence()?;
+    let by_updates = find_sources(updates.clone(), &definite, &scop.nothing()?, &order)?.get_full_may_dependence()?;
+    let writes = definite.union(updates)?;
 
-    let mut reduction = UnionMap::empty(scop.params.space())?;
-    let mut split = |all: UnionMap| -> Attempt<UnionMap> {
-        let mut kept = UnionMap::empty(scop.params.space())?;
-        for map in all.maps()? {
-            if is_reduction_pair(scop, &map)? {
-                reduction = reduction.clone().add_map(map)?;
-            } else {
-                kept = kept.add_map(map)?;
-            }
-        }
-        Ok(kept.coalesce()?)
-    };
+    let flows = flow.get_full_may_dependence()?.union(flow_of_updates.get_full_may_dependence()?)?;
+    let outputs = overwrites.clone().intersect_range_factor_range(writes)?.union(by_updates)?;
     Ok(Dependences {
-        flow: split(flow.get_full_may_dependence()?)?,
-        anti: split(overwrites.clone().intersect_range_factor_range(reads)?)?,
-        output: split(overwrites.intersect_range_factor_range(writes)?)?,
-        reduction: reduction.coalesce()?,
+        flow: flows.coalesce()?,
+        anti: overwrites.intersect_range_factor_range(overwriting_reads)?.coalesce()?,
+        output: outputs.coalesce()?,
+        reduction: reduction_pairs(scop)?,
         without_source: flow.get_may_no_source()?,
     })
 }
 
-/// Whether a relation `{ source -> [sink -> cell] }` connects updates of one accumulator with each other.
-fn is_reduction_pair(scop: &Scop, map: &Map) -> isl::Result<bool> {
-    let source = map.get_tuple_name(Dim::In)?;
-    let (sink, array) = sink_and_array(map)?;
-    let statement = source.as_deref().and_then(|name| scop.statement(name));
-    Ok(source == sink
-        && statement.is_some_and(|statement| {
-            statement.kind.is_update() && Some(&scop.array(statement.write.array).name) == array.as_ref()
-        }))
+/// For each sink, the last definite source before it and every possible one since.
+fn find_sources(sinks: UnionMap, definite: &UnionMap, possible: &UnionMap, order: &Schedule) -> isl::Result<UnionFlow> {
+    UnionAccessInfo::from_sink(sinks)?
+        .set_must_source(definite.clone())?
+        .set_may_source(possible.clone())?
+        .set_schedule(order.clone())?
+        .compute_flow()
+}
+
+/// Pairs of updates of one accumulator in one instance of its reduction, in their original order.
+fn reduction_pairs(scop: &Scop) -> Attempt<UnionMap> {
+    let mut pairs = scop.nothing()?;
+    for statement in scop.statements.iter().filter(|statement| statement.kind.is_update()) {
+        let space = statement.domain.get_space()?;
+        let mut later = Map::lex_lt(space)?;
+        for position in 0..statement.kept {
+            later = later.equate(Dim::In, position, Dim::Out, position)?;
+        }
+        let domain = statement.domain.clone();
+        let later = later.intersect_domain(domain.clone())?.intersect_range(domain)?;
+        pairs = pairs.add_map(later.range_product(statement.write.map.clone())?)?;
+    }
+    Ok(pairs.coalesce()?)
 }
 
 /// The tuple names inside `[sink -> cell]`.

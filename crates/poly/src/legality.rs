@@ -101,7 +101,7 @@ fn find_wrong_instances(scop: &Scop, scheduled: &UnionSet) -> Attempt<Option<Vio
     for (these, those, missing) in [(&wanted, scheduled, true), (scheduled, &wanted, false)] {
         for set in these.clone().subtract(those.clone())?.sets()? {
             let statement = set.get_tuple_name()?.unwrap_or_default();
-            if let Some(Sample { params, point }) = smallest(set)? {
+            if let Some(Sample { params, point }) = smallest(set, &scop.context)? {
                 return Ok(Some(Violation::Instances { statement, values: point, params, missing }));
             }
         }
@@ -137,7 +137,7 @@ fn find_reversed(scop: &Scop, times: &Times, kind: DependenceKind, dependence: M
     let (source_time, sink_time) = (times.of(source.as_deref())?, times.of(sink.as_deref())?);
     let depths = source_time.dim(Dim::Out)?.max(sink_time.dim(Dim::Out)?);
     // Pairs whose times agree in all dimensions so far.
-    let mut together = dependence.clone().range_factor_domain()?;
+    let mut together = dependence.clone().range_factor_domain()?.intersect_params(scop.context.clone())?;
     let mut broken: Option<(Map, Option<usize>)> = None;
     for depth in 0..depths {
         let (one, two) = (source_time.get_at(depth)?, sink_time.get_at(depth)?);
@@ -153,7 +153,7 @@ fn find_reversed(scop: &Scop, times: &Times, kind: DependenceKind, dependence: M
     }
     let (pairs, depth) = broken.unwrap_or((together, None));
     let with_cell = dependence.intersect_range_factor_domain(pairs)?;
-    let Some(sample) = smallest(with_cell.wrap()?)? else { return Ok(None) };
+    let Some(sample) = smallest(with_cell.wrap()?, &scop.context)? else { return Ok(None) };
 
     let find = |name: Option<String>| {
         let statement = name.as_deref().and_then(|name| scop.statement(name));
@@ -167,7 +167,7 @@ fn find_reversed(scop: &Scop, times: &Times, kind: DependenceKind, dependence: M
         Ok(Instance {
             statement: statement.name.clone(),
             values: values.to_vec(),
-            time: time_at(time, &sample.params, values)?,
+            time: time_at(scop, time, &sample.params, values)?,
             access: access_span(scop, statement, &array, &sample.params, values, cell, writes),
         })
     };
@@ -183,7 +183,7 @@ fn find_reversed(scop: &Scop, times: &Times, kind: DependenceKind, dependence: M
 }
 
 /// The time of one instance.
-fn time_at(time: &PwMultiAff, params: &[i64], values: &[i64]) -> Attempt<Vec<i64>> {
+fn time_at(scop: &Scop, time: &PwMultiAff, params: &[i64], values: &[i64]) -> Attempt<Vec<i64>> {
     let mut map = Map::from_pw_multi_aff(time.clone())?;
     for (kind, numbers) in [(Dim::Param, params), (Dim::In, values)] {
         for (position, number) in numbers.iter().enumerate() {
@@ -192,7 +192,7 @@ fn time_at(time: &PwMultiAff, params: &[i64], values: &[i64]) -> Attempt<Vec<i64
         }
     }
     let times: Set = map.range()?;
-    Ok(smallest(times)?.map(|sample| sample.point).unwrap_or_default())
+    Ok(smallest(times, &scop.context)?.map(|sample| sample.point).unwrap_or_default())
 }
 
 /// Where in the source a statement touches a cell.

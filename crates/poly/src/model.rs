@@ -6,7 +6,7 @@
 //! Not here: whether the program is legal (`check`), and any order but the original one.
 
 use diag::Span;
-use isl::{Context, Dim, Map, Set};
+use isl::{Context, Dim, Set};
 use program::{
     Affine, ArrayId, Assign, Atom, Bound, Cond, Expr, ExprKind, For, Function, IterId, Node, ReduceOp, Role,
 };
@@ -32,11 +32,12 @@ pub fn model(ctx: &Context, function: &Function, storage: Storage) -> diag::Resu
 struct Modeller<'a> {
     function: &'a Function,
     params: Params,
+    /// What `where` says.
+    requirements: Set,
     context: Set,
     storage: Storage,
     arrays: Vec<ScopArray>,
-    /// Statements with their original time, which is padded to one length at the end.
-    statements: Vec<(Statement, Vec<Affine>)>,
+    statements: Vec<Statement>,
     /// Every iterator's range, for the extents of accumulators.
     ranges: Vec<Option<(Affine, Affine)>>,
 }
@@ -64,7 +65,11 @@ struct Source<'a> {
 impl<'a> Modeller<'a> {
     fn new(ctx: &Context, function: &'a Function, storage: Storage) -> Attempt<Self> {
         let params = Params::new(ctx, function)?;
-        let context = context(&params, function)?;
+        let requirements = requirements(&params, function)?;
+        let mut context = requirements.clone();
+        for position in 0..function.params.len() {
+            context = context.lower_bound_si(Dim::Param, position, 0)?;
+        }
         let mut arrays: Vec<ScopArray> = Vec::new();
         for array in &function.arrays {
             let name = unique(&array.name, |name| arrays.iter().any(|known| known.name == name));
@@ -79,29 +84,22 @@ impl<'a> Modeller<'a> {
             });
         }
         let ranges = vec![None; function.iters.len()];
-        Ok(Modeller { function, params, context, storage, arrays, statements: Vec::new(), ranges })
+        Ok(Modeller { function, params, requirements, context, storage, arrays, statements: Vec::new(), ranges })
     }
 
     fn run(mut self) -> Attempt<Scop> {
         let frame = self.frame(None, &[])?;
-        let domain = Set::universe(frame.space)?.intersect_params(self.context.clone())?;
+        // That parameters are not negative follows from a loop that runs, nearly always; stating it in every domain
+        // only makes isl slower.
+        let domain = Set::universe(frame.space)?.intersect_params(self.requirements.clone())?;
         let outermost = Place { ordered: 0, iters: Vec::new(), domain, time: Vec::new() };
         self.block(&self.function.body, &outermost)?;
-        let longest = self.statements.iter().map(|(_, time)| time.len()).max().unwrap_or(0);
-        let mut statements = Vec::new();
-        for (mut statement, mut time) in std::mem::take(&mut self.statements) {
-            time.resize(longest, Affine::constant(0));
-            let frame = self.frame(Some(&statement.name), &statement.iters)?;
-            let range = self.params.tuple(None, &vec![""; longest])?;
-            statement.order = frame.map(range, &time)?.intersect_domain(statement.domain.clone())?;
-            statements.push(statement);
-        }
         Ok(Scop {
             function: self.function.clone(),
             params: self.params,
             context: self.context,
             arrays: self.arrays,
-            statements,
+            statements: self.statements,
         })
     }
 
@@ -168,7 +166,7 @@ impl<'a> Modeller<'a> {
         time.extend(place.iters[place.ordered..].iter().map(|iter| Affine::iter(*iter)));
         let name = format!("{}{suffix}", assign.name);
         let target = (assign.target, assign.index.clone(), assign.target_span);
-        self.statement(&source, name, kind, &place, target, value, time)
+        self.statement(&source, name, kind, &place, target, value, time, 0)
     }
 
     /// A statement that is one reduction, uses all of its indices, and does not read its target, accumulates there.
@@ -321,7 +319,7 @@ impl<'a> Modeller<'a> {
         let init = Expr { kind: ExprKind::Const(op.neutral(ty)), ty, span };
         let name = format!("{}_init{suffix}", source.assign.name);
         let init_time = [time.as_slice(), &[Affine::constant(0)]].concat();
-        self.statement(source, name, StatementKind::Init(op), &shared, target.clone(), init, init_time)?;
+        self.statement(source, name, StatementKind::Init(op), &shared, target.clone(), init, init_time, 0)?;
 
         let load = Expr { kind: ExprKind::Load { array, index }, ty, span };
         let sum = ExprKind::Binary(op.combine(), Box::new(load.clone()), Box::new(term));
@@ -329,7 +327,7 @@ impl<'a> Modeller<'a> {
         let name = format!("{}_update{suffix}", source.assign.name);
         time.push(Affine::constant(1));
         time.extend(bounds.iter().map(|bound| Affine::iter(bound.iter)));
-        self.statement(source, name, StatementKind::Update(op), &inner, target, update, time)?;
+        self.statement(source, name, StatementKind::Update(op), &inner, target, update, time, bounds.len())?;
         Ok(load)
     }
 
@@ -406,27 +404,28 @@ impl<'a> Modeller<'a> {
         (array, index, target_span): (ArrayId, Vec<Affine>, Span),
         value: Expr,
         time: Vec<Affine>,
+        reduced: usize,
     ) -> Attempt<()> {
-        let name = unique(&name, |name| self.statements.iter().any(|(known, _)| known.name == name));
+        let name = unique(&name, |name| self.statements.iter().any(|known| known.name == name));
         let frame = self.frame(Some(&name), &place.iters)?;
         let domain = place.domain.clone().reset_space(frame.space.clone())?;
         let write = self.access(&frame, &domain, array, &index, target_span)?;
         let mut reads = Vec::new();
         self.collect_reads(&frame, &domain, &value, &mut reads)?;
-        let order = Map::identity(frame.space.clone().map_from_set()?)?;
         let statement = Statement {
             name,
             source: source.assign.name.clone(),
             kind,
             iters: place.iters.clone(),
+            kept: place.iters.len() - reduced,
             domain,
             write,
             reads,
             value,
-            order,
+            order: time,
             span: source.assign.span,
         };
-        self.statements.push((statement, time));
+        self.statements.push(statement);
         Ok(())
     }
 
@@ -467,17 +466,14 @@ impl<'a> Modeller<'a> {
     }
 }
 
-/// The parameter values that a function accepts.
-fn context(params: &Params, function: &Function) -> Attempt<Set> {
-    let mut context = Set::universe(params.space())?;
-    for position in 0..function.params.len() {
-        context = context.lower_bound_si(Dim::Param, position, 0)?;
-    }
+/// The parameter values that `where` admits.
+fn requirements(params: &Params, function: &Function) -> Attempt<Set> {
+    let mut requirements = Set::universe(params.space())?;
     let frame = Frame::new(params, function, None, &[])?;
     for requirement in &function.context {
-        context = context.intersect(frame.cond(&requirement.cond)?.params()?)?;
+        requirements = requirements.intersect(frame.cond(&requirement.cond)?.params()?)?;
     }
-    Ok(context.coalesce()?)
+    Ok(requirements.coalesce()?)
 }
 
 /// Which values of the range a stepped loop visits.

@@ -1,13 +1,14 @@
 //! The Scop: a function as statements over integer sets, with what each instance reads and writes.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use diag::Span;
-use isl::{Map, Set, UnionMap, UnionSet};
+use isl::{Map, MultiUnionPwAff, Schedule, Set, UnionMap, UnionSet};
 use program::{Affine, ArrayId, Expr, Function, IterId, ReduceOp, Role, ScalarType};
 
-use crate::fault::Attempt;
-use crate::sets::Params;
+use crate::fault::{Attempt, Fault};
+use crate::sets::{Frame, Params};
 
 /// A function as sets and maps.
 #[derive(Debug)]
@@ -46,13 +47,15 @@ pub struct Statement {
     pub kind: StatementKind,
     /// Its dimensions, outermost first.
     pub iters: Vec<IterId>,
+    /// How many of them, counted from the outermost, are not reduced: all, except in an update.
+    pub kept: usize,
     pub domain: Set,
     pub write: Access,
     pub reads: Vec<Access>,
     /// What is stored. Reductions in it have become loads of their accumulators.
     pub value: Expr,
-    /// Its place in the original order.
-    pub order: Map,
+    /// Its place in the original order: positions and loops in turn, outermost first. Missing entries are 0.
+    pub order: Vec<Affine>,
     pub span: Span,
 }
 
@@ -101,27 +104,76 @@ impl Scop {
         Ok(union)
     }
 
-    /// The original order: instances to times.
-    pub fn order(&self) -> isl::Result<UnionMap> {
-        self.collect(self.statements.iter().map(|statement| &statement.order))
+    /// The original order as a schedule tree.
+    pub(crate) fn original_tree(&self) -> Attempt<Schedule> {
+        let statements: Vec<&Statement> = self.statements.iter().collect();
+        self.subtree(&statements, 0)
     }
 
-    pub(crate) fn reads(&self) -> isl::Result<UnionMap> {
-        self.collect(self.statements.iter().flat_map(|statement| statement.reads.iter().map(|access| &access.map)))
+    /// The tree of statements that agree in their order up to `depth`.
+    fn subtree(&self, statements: &[&Statement], depth: usize) -> Attempt<Schedule> {
+        let longest = statements.iter().map(|statement| statement.order.len()).max().unwrap_or(0);
+        if depth >= longest {
+            let mut domain = UnionSet::empty(self.params.space())?;
+            for statement in statements {
+                domain = domain.add_set(statement.domain.clone())?;
+            }
+            return Ok(Schedule::from_domain(domain)?);
+        }
+        let entry = |statement: &Statement| statement.order.get(depth).cloned().unwrap_or_default();
+        let positions: Option<Vec<i64>> = statements.iter().map(|statement| entry(statement).as_constant()).collect();
+        if let Some(positions) = positions {
+            let mut parts: BTreeMap<i64, Vec<&Statement>> = BTreeMap::new();
+            for (position, statement) in positions.into_iter().zip(statements) {
+                parts.entry(position).or_default().push(statement);
+            }
+            let mut sequence: Option<Schedule> = None;
+            for part in parts.values() {
+                let part = self.subtree(part, depth + 1)?;
+                sequence = Some(match sequence {
+                    Some(before) => before.sequence(part)?,
+                    None => part,
+                });
+            }
+            return sequence.ok_or_else(|| Fault::bug("a sequence of nothing"));
+        }
+        let mut band = UnionMap::empty(self.params.space())?;
+        for statement in statements {
+            let frame = Frame::new(&self.params, &self.function, Some(&statement.name), &statement.iters)?;
+            let map = frame.map(self.params.tuple(None, &[""])?, &[entry(statement)])?;
+            band = band.add_map(map.intersect_domain(statement.domain.clone())?)?;
+        }
+        let band = MultiUnionPwAff::from_union_map(band)?;
+        Ok(self.subtree(statements, depth + 1)?.insert_partial_schedule(band)?)
+    }
+
+    /// The reads of accumulators by their own updates, and all other reads.
+    pub(crate) fn reads(&self) -> isl::Result<(UnionMap, UnionMap)> {
+        let (mut of_updates, mut others) = (self.nothing()?, self.nothing()?);
+        for statement in &self.statements {
+            for read in &statement.reads {
+                if statement.kind.is_update() && read.array == statement.write.array {
+                    of_updates = of_updates.add_map(read.map.clone())?;
+                } else {
+                    others = others.add_map(read.map.clone())?;
+                }
+            }
+        }
+        Ok((of_updates, others))
+    }
+
+    /// The empty relation.
+    pub(crate) fn nothing(&self) -> isl::Result<UnionMap> {
+        UnionMap::empty(self.params.space())
     }
 
     /// Writes of the statements for which `wanted` holds.
     pub(crate) fn writes(&self, wanted: impl Fn(StatementKind) -> bool) -> isl::Result<UnionMap> {
-        let statements = self.statements.iter().filter(|statement| wanted(statement.kind));
-        self.collect(statements.map(|statement| &statement.write.map))
-    }
-
-    fn collect<'a>(&self, maps: impl Iterator<Item = &'a Map>) -> isl::Result<UnionMap> {
-        let mut union = UnionMap::empty(self.params.space())?;
-        for map in maps {
-            union = union.add_map(map.clone())?;
+        let mut writes = self.nothing()?;
+        for statement in self.statements.iter().filter(|statement| wanted(statement.kind)) {
+            writes = writes.add_map(statement.write.map.clone())?;
         }
-        Ok(union)
+        Ok(writes)
     }
 
     /// The extents of an array as a box of cells.
@@ -175,7 +227,7 @@ impl fmt::Display for Scop {
             for read in &statement.reads {
                 writeln!(f, "    read   {}", read.map)?;
             }
-            writeln!(f, "    order  {}", statement.order)?;
+            writeln!(f, "    order  [{}]", self.function.show_list(&statement.order))?;
             let target = self.show_access(statement.write.array, &statement.write.index);
             writeln!(f, "    {target} = {}", self.show_value(&statement.value))?;
         }

@@ -12,8 +12,10 @@ pub struct Sample {
     pub point: Vec<i64>,
 }
 
-/// The point with the smallest sum of parameters, then the smallest parameters, then the smallest coordinates.
-pub(crate) fn smallest(set: Set) -> Attempt<Option<Sample>> {
+/// The point with the smallest sum of parameters, then the smallest parameters, then the smallest coordinates, among
+/// those for possible parameter values.
+pub(crate) fn smallest(set: Set, context: &Set) -> Attempt<Option<Sample>> {
+    let set = set.intersect_params(context.clone())?;
     if set.is_empty()? {
         return Ok(None);
     }

@@ -21,7 +21,7 @@ pub(super) fn check(scop: &Scop) -> Attempt<Vec<Diagnostic>> {
                 continue;
             }
             let outside = access.map.clone().subtract_range(scop.cells(access.array)?)?;
-            if let Some(sample) = smallest(outside.wrap()?)? {
+            if let Some(sample) = smallest(outside.wrap()?, &scop.context)? {
                 diagnostics.push(explain(scop, statement, access, verb, &sample));
             }
         }

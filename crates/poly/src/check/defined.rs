@@ -18,11 +18,11 @@ fn unassigned_outputs(scop: &Scop) -> Attempt<Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
     for id in scop.function.array_ids().filter(|id| scop.array(*id).role == Role::Out) {
         let array = scop.array(id);
-        let mut missing = scop.cells(id)?.intersect_params(scop.context.clone())?;
+        let mut missing = scop.cells(id)?;
         for statement in scop.statements.iter().filter(|s| s.write.array == id && !s.kind.is_update()) {
             missing = missing.subtract(statement.write.map.clone().range()?)?;
         }
-        let Some(sample) = smallest(missing)? else { continue };
+        let Some(sample) = smallest(missing, &scop.context)? else { continue };
         let cell = show_cell(&array.name, &sample.point);
         let values = show_params(&scop.function, &sample.params);
         let mut diagnostic =
@@ -50,7 +50,7 @@ fn undefined_reads(scop: &Scop, dependences: &Dependences) -> Attempt<Vec<Diagno
         if !matches!(array.role, Role::Local | Role::Out) {
             continue;
         }
-        let Some(sample) = smallest(map.wrap()?)? else { continue };
+        let Some(sample) = smallest(map.wrap()?, &scop.context)? else { continue };
         let (instance, cell) = sample.point.split_at(statement.iters.len().min(sample.point.len()));
         let reads = statement.reads.iter().filter(|read| read.array == id);
         let found = reads

@@ -138,7 +138,7 @@ impl Checker<'_> {
     /// All pairs of different instances in one iteration of the enclosing loops.
     fn pairs(&self, pair: &Pair<'_>, conds: &[Cond]) -> Attempt<(Space, Set)> {
         let space = self.scop.params.tuple(None, &vec![""; pair.dims()])?;
-        let mut set = Set::universe(space.clone())?.intersect_params(self.scop.context.clone())?;
+        let mut set = Set::universe(space.clone())?;
         for cond in conds {
             set = set.intersect(cond_set(&space, cond, &|iter| pair.position(iter, false))?)?;
         }
@@ -221,7 +221,7 @@ impl Checker<'_> {
     }
 
     fn conflict(&self, pair: &Pair<'_>, conflicts: Set) -> Attempt<Option<Conflict>> {
-        let Some(sample) = smallest(conflicts)? else { return Ok(None) };
+        let Some(sample) = smallest(conflicts, &self.scop.context)? else { return Ok(None) };
         let function = &self.scop.function;
         let (outer, rest) = sample.point.split_at(pair.outer.len());
         let (writer, rest) = rest.split_at(pair.foralls());

@@ -64,7 +64,7 @@ fn extents(scop: &Scop) -> Attempt<Vec<Diagnostic>> {
         for (position, extent) in array.shape.iter().enumerate() {
             let zero = isl::Aff::zero_on_domain_space(space.clone())?;
             let negative = crate::sets::aff(&space, extent, &|_| None)?.lt_set(zero)?;
-            let Some(sample) = smallest(negative.intersect_params(scop.context.clone())?)? else { continue };
+            let Some(sample) = smallest(negative, &scop.context)? else { continue };
             let value = crate::witness::evaluate(std::slice::from_ref(extent), &sample.params, &[], &[]);
             let value = value.and_then(|values| values.first().copied()).unwrap_or(-1);
             let shown = function.show(extent);

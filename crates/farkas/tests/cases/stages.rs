@@ -1,0 +1,84 @@
+//! Programs that compile: the text of each stage, and calls.
+
+use std::str::FromStr;
+
+use farkas::{Emit, Engine, Module, Options, Order, Style};
+
+use crate::case::Case;
+use crate::{Failure, pattern, run};
+
+/// The same program in the order that the scheduler finds and in its own.
+pub(crate) struct Compiled {
+    pub(crate) scheduled: Module,
+    pub(crate) original: Module,
+    /// What the source means, for questions that the compiled functions do not answer.
+    pub(crate) program: program::Program,
+}
+
+pub(crate) fn check(case: &mut Case, failures: &mut Vec<Failure>) {
+    let compiled = match compile(case) {
+        Ok(compiled) => compiled,
+        Err(error) => return failures.push(Failure::new(error)),
+    };
+    for module in [&compiled.scheduled, &compiled.original] {
+        loops_read_back(module, failures);
+    }
+    for position in 0..case.sections.len() {
+        let name = case.sections[position].name.clone();
+        let found = match name.as_str() {
+            "run" => run::check(&mut case.sections[position], &compiled, failures),
+            "ast" => farkas::syntax_tree(&case.source).unwrap_or_else(|error| error.render(Style::Plain)),
+            _ => text_of(&compiled.scheduled, &name),
+        };
+        if name != "run" {
+            compare(case, position, &found, failures);
+        }
+    }
+}
+
+/// Compares a section with what was found, and puts that in its place if it differs.
+pub(crate) fn compare(case: &mut Case, position: usize, found: &str, failures: &mut Vec<Failure>) {
+    let section = &mut case.sections[position];
+    if pattern::matches(&section.expected, found) && !section.expected.trim().is_empty() {
+        return;
+    }
+    let diff = pattern::diff(&section.expected, found);
+    failures.push(Failure { text: format!("line {}: --- {}\n{diff}", section.line, section.name), blessable: true });
+    section.expected = pattern::normalise(found);
+}
+
+fn compile(case: &Case) -> Result<Compiled, String> {
+    let emit = vec![Emit::Program, Emit::Statements, Emit::Deps, Emit::Schedule, Emit::Loops];
+    let with = |order| {
+        let options = Options { order, emit: emit.clone(), ..Options::default() };
+        let compiled = Engine::with_options(options).compile_source(&case.source);
+        compiled.map_err(|error| format!("does not compile\n{}", error.render(Style::Plain)))
+    };
+    let (scheduled, original) = (with(Order::Scheduled)?, with(Order::Original)?);
+    let file = syntax::parse(&case.source).map_err(|_| "parses only once")?;
+    let program = program::lower(&file).map_err(|_| "lowers only once")?;
+    Ok(Compiled { scheduled, original, program })
+}
+
+/// The text of a stage, of all functions.
+fn text_of(module: &Module, stage: &str) -> String {
+    let Ok(emit) = Emit::from_str(stage) else { return format!("there is no stage `{stage}`") };
+    let texts = module.functions().iter().flat_map(|function| function.texts());
+    let texts = texts.filter(|(of, _)| *of == emit).map(|(_, text)| pattern::normalise(text));
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// What the loop printer writes, the reader reads.
+fn loops_read_back(module: &Module, failures: &mut Vec<Failure>) {
+    let texts = module.functions().iter().flat_map(|function| function.texts());
+    for (_, text) in texts.filter(|(emit, _)| *emit == Emit::Loops) {
+        let again = loops::parse(text)
+            .map_err(|error| error.to_string())
+            .and_then(|kernel| loops::verify(kernel).map_err(|error| error.to_string()))
+            .map_or_else(|error| error, |kernel| kernel.to_string());
+        if again != *text {
+            let diff = pattern::diff(text, &again);
+            failures.push(Failure::new(format!("the loops do not read back as they were printed\n{diff}")));
+        }
+    }
+}
