@@ -5,6 +5,7 @@ use interp::Env;
 use program::{ArgRef, Array, Data, Function, Role, ScalarType, Slice, Value};
 
 use crate::args::{Args, Given, View};
+use crate::pipeline::Code;
 use crate::sizes::{self, Dimension};
 
 /// Why a call was refused, or failed while it ran.
@@ -45,6 +46,8 @@ pub enum CallError {
     Requirement { condition: String, sizes: String },
     #[error("array `{array}` cannot have the extent {extent} for these sizes")]
     TooLarge { array: String, extent: String },
+    #[error("index arithmetic would leave 64 bits, with {sizes}")]
+    IndexOverflow { sizes: String },
     #[error(transparent)]
     Run(#[from] cpu::CallError),
     #[error(transparent)]
@@ -153,8 +156,11 @@ pub(crate) fn shape_of(function: &Function, args: &Args<'_>, name: &str) -> Resu
 }
 
 /// Runs machine code.
-pub(crate) fn call(function: &Function, compiled: &cpu::Compiled, args: &mut Args<'_>) -> Result<(), CallError> {
+pub(crate) fn call(function: &Function, code: &Code, args: &mut Args<'_>) -> Result<(), CallError> {
     let matched = match_args(function, args)?;
+    if !loops::index_arithmetic_fits(&code.kernel, &matched.params) {
+        return Err(CallError::IndexOverflow { sizes: sizes::show(function, &matched.params) });
+    }
     // Views that are not row-major in memory are packed, and written back afterwards.
     let mut packed: Vec<(usize, Data)> = Vec::new();
     for position in &matched.arrays {
@@ -181,7 +187,7 @@ pub(crate) fn call(function: &Function, compiled: &cpu::Compiled, args: &mut Arg
     }
     let mut in_order: Vec<Buffer<'_>> =
         matched.arrays.iter().filter_map(|position| buffers[*position].take()).collect();
-    compiled.call(&matched.params, &matched.scalars, &mut in_order)?;
+    code.compiled.call(&matched.params, &matched.scalars, &mut in_order)?;
     drop(in_order);
     drop(buffers);
     for (position, data) in &packed {

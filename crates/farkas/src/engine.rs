@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use diag::Source;
 
-use crate::pipeline::{self, Log, Order, Timing};
+use crate::pipeline::{self, Code, Log, Order, Timing};
 use crate::{Args, Emit, Error, Result, Signature, call};
 
 /// How to compile.
@@ -98,11 +98,10 @@ impl Engine {
         if self.options.emit.contains(&Emit::Program) {
             log.texts.push((Emit::Program, function.to_string()));
         }
-        let compiled =
-            pipeline::compile(&function, &self.options, &mut log).map_err(|error| Error::new(source, error))?;
+        let code = pipeline::compile(&function, &self.options, &mut log).map_err(|error| Error::new(source, error))?;
         log.timings.push(Timing { stage: "total", time: before + started.elapsed() });
         log.texts.sort_by_key(|(emit, _)| *emit);
-        Ok(Function { signature: Signature::of(&function), program: function, compiled, log })
+        Ok(Function { signature: Signature::of(&function), program: function, code, log })
     }
 }
 
@@ -153,7 +152,7 @@ impl Module {
 pub struct Function {
     signature: Signature,
     program: program::Function,
-    compiled: cpu::Compiled,
+    code: Code,
     log: Log,
 }
 
@@ -178,7 +177,7 @@ impl Function {
 
     /// Runs the machine code.
     pub fn call(&self, args: &mut Args<'_>) -> Result<()> {
-        Ok(call::call(&self.program, &self.compiled, args)?)
+        Ok(call::call(&self.program, &self.code, args)?)
     }
 
     /// Runs the reference interpreter instead, with the same arguments and checks.

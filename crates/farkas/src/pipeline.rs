@@ -133,8 +133,15 @@ fn prove(
     }
 }
 
-/// Loops and machine code of a scheduled function.
-pub(crate) fn compile(function: &Function, options: &Options, log: &mut Log) -> diag::Result<cpu::Compiled> {
+/// Loops and machine code of one function.
+#[derive(Debug)]
+pub(crate) struct Code {
+    pub(crate) kernel: loops::Verified,
+    pub(crate) compiled: cpu::Compiled,
+}
+
+/// Schedules a function and generates its code.
+pub(crate) fn compile(function: &Function, options: &Options, log: &mut Log) -> diag::Result<Code> {
     let mut scheduled = schedule(function, options, log)?;
     let mut kernel = log.stage("loops", || lower(&scheduled))?;
     // Accumulators with a cell per iteration are worth it only where they end up in a register.
@@ -143,15 +150,15 @@ pub(crate) fn compile(function: &Function, options: &Options, log: &mut Log) -> 
         scheduled = schedule_with(function, Storage::Reused, options, log)?;
         kernel = log.stage("loops", || lower(&scheduled))?;
     }
-    let verified = log.stage("loops", || loops::verify(kernel))?;
-    log.emit(options, Emit::Loops, || verified.to_string());
+    let kernel = log.stage("loops", || loops::verify(kernel))?;
+    log.emit(options, Emit::Loops, || kernel.to_string());
 
     let keep_text = options.emit.iter().any(|emit| matches!(emit, Emit::Clif | Emit::Asm));
     let cpu_options = cpu::Options { keep_text, ..cpu::Options::default() };
-    let compiled = log.stage("codegen", || cpu::compile_with(&verified, &cpu_options))?;
+    let compiled = log.stage("codegen", || cpu::compile_with(&kernel, &cpu_options))?;
     log.emit(options, Emit::Clif, || compiled.clif().to_string());
     log.emit(options, Emit::Asm, || compiled.asm().to_string());
-    Ok(compiled)
+    Ok(Code { kernel, compiled })
 }
 
 fn lower(scheduled: &Scheduled) -> diag::Result<loops::Kernel> {

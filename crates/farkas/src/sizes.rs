@@ -66,10 +66,6 @@ fn infer(dimension: &Dimension<'_>, values: &[Option<i64>]) -> Option<(ParamId, 
 
 fn check(function: &Function, values: &[i64], dimensions: &[Dimension<'_>]) -> Result<(), CallError> {
     let param = |id: ParamId| values[id.index()];
-    let sizes = || {
-        let pairs = function.params.iter().zip(values).map(|(param, value)| format!("{} = {value}", param.name));
-        pairs.collect::<Vec<_>>().join(", ")
-    };
     for dimension in dimensions {
         if dimension.extent.eval(&param, &|_| 0) != Some(dimension.length) {
             return Err(CallError::Extent {
@@ -77,16 +73,25 @@ fn check(function: &Function, values: &[i64], dimensions: &[Dimension<'_>]) -> R
                 dimension: dimension.position + 1,
                 length: dimension.length,
                 extent: function.show(dimension.extent),
-                sizes: sizes(),
+                sizes: show(function, values),
             });
         }
     }
     for requirement in &function.context {
         if requirement.cond.eval(&param, &|_| 0) != Some(true) {
-            return Err(CallError::Requirement { condition: function.show_cond(&requirement.cond), sizes: sizes() });
+            return Err(CallError::Requirement {
+                condition: function.show_cond(&requirement.cond),
+                sizes: show(function, values),
+            });
         }
     }
     Ok(())
+}
+
+/// `N = 4, M = 0`
+pub(crate) fn show(function: &Function, values: &[i64]) -> String {
+    let pairs = function.params.iter().zip(values).map(|(param, value)| format!("{} = {value}", param.name));
+    pairs.collect::<Vec<_>>().join(", ")
 }
 
 /// The extents of an array for given parameters.

@@ -8,6 +8,7 @@ mod access;
 mod contract;
 mod ir;
 mod linear;
+mod magnitude;
 mod optimize;
 mod print;
 mod promote;
@@ -22,6 +23,7 @@ pub use ir::{
     ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LocalDecl, LocalId, LoopKind, ParamId,
     ScalarDecl, ScalarId, Stmt, VarId,
 };
+pub use magnitude::index_arithmetic_fits;
 pub use optimize::optimize;
 pub use promote::promote;
 pub use read::{ReadError, parse};

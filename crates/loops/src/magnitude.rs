@@ -1,0 +1,74 @@
+//! Magnitude: how large index arithmetic can get for given sizes.
+//!
+//! In: a kernel and its parameters.  Out: whether every index expression stays far inside 64 bits.
+//! Sizes are checked once per call, so that generated code need not check anything.
+
+use crate::walk::Visit;
+use crate::{For, Index, Kernel, Stmt};
+
+/// Intermediate sums must stay below this, a quarter of what `i64` holds, so that no back end's regrouping overflows.
+const LIMIT: i128 = 1 << 61;
+
+/// Whether all index arithmetic of a kernel stays in 64 bits for these parameters.
+pub fn index_arithmetic_fits(kernel: &Kernel, params: &[i64]) -> bool {
+    let mut bounds = Bounds { params, vars: vec![0; kernel.vars.len()], fits: true };
+    kernel.arrays.iter().flat_map(|array| &array.shape).for_each(|extent| bounds.index(extent));
+    bounds.block(&kernel.body);
+    bounds.fits
+}
+
+struct Bounds<'a> {
+    params: &'a [i64],
+    /// The largest absolute value of each loop variable.
+    vars: Vec<i128>,
+    fits: bool,
+}
+
+impl Visit for Bounds<'_> {
+    fn index(&mut self, index: &Index) {
+        self.fits &= self.of(index) < LIMIT;
+        if let Index::Select(cond, ..) = index {
+            self.cond(cond);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        if let Stmt::For(For { var, lo, hi, step, .. }) = stmt {
+            // A loop variable passes its bound by up to one step before the loop ends.
+            self.vars[var.index()] = self.of(lo).max(self.of(hi)).saturating_add(i128::from(*step));
+            self.fits &= self.vars[var.index()] < LIMIT;
+        }
+        self.descend_stmt(stmt);
+    }
+}
+
+impl Bounds<'_> {
+    /// The largest absolute value of an expression or of any part of it.
+    fn of(&self, index: &Index) -> i128 {
+        match index {
+            Index::Const(value) => i128::from(*value).abs(),
+            Index::Param(id) => self.params.get(id.index()).map_or(0, |value| i128::from(*value).abs()),
+            Index::Var(id) => self.vars[id.index()],
+            Index::Add(a, b) | Index::Sub(a, b) => self.of(a).saturating_add(self.of(b)),
+            Index::Mul(a, factor) => self.of(a).max(1).saturating_mul(i128::from(*factor).abs().max(1)),
+            Index::FloorDiv(a, _) | Index::Mod(a, _) => self.of(a),
+            Index::Min(a, b) | Index::Max(a, b) | Index::Select(_, a, b) => self.of(a).max(self.of(b)),
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_sizes_that_overflow_are_refused() {
+        let text = "kernel f(N; A: out i64[N]) {\n    for c0 in 0..N {\n        A[c0] = index(1000 * c0)\n    }\n}\n";
+        let kernel = crate::parse(text).unwrap();
+        assert!(index_arithmetic_fits(&kernel, &[0]));
+        assert!(index_arithmetic_fits(&kernel, &[1 << 40]));
+        assert!(!index_arithmetic_fits(&kernel, &[1 << 60]));
+        assert!(!index_arithmetic_fits(&kernel, &[i64::MAX]));
+    }
+}
