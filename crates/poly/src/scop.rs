@@ -140,8 +140,8 @@ impl Scop {
         let mut band = UnionMap::empty(self.params.space())?;
         for statement in statements {
             let frame = Frame::new(&self.params, &self.function, Some(&statement.name), &statement.iters)?;
-            let map = frame.map(self.params.tuple(None, &[""])?, &[entry(statement)])?;
-            band = band.add_map(map.intersect_domain(statement.domain.clone())?)?;
+            // Not restricted to the domain: a band knows its range even where nothing runs.
+            band = band.add_map(frame.map(self.params.tuple(None, &[""])?, &[entry(statement)])?)?;
         }
         let band = MultiUnionPwAff::from_union_map(band)?;
         Ok(self.subtree(statements, depth + 1)?.insert_partial_schedule(band)?)

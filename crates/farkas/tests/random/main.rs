@@ -1,0 +1,106 @@
+//! Random programs through the whole compiler: interpreter and machine code must agree, scheduled and in order.
+//!
+//! The same 1,000 programs run each time; `FARKAS_SEED` gives others, and `FARKAS_CASES` another number of them.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod program;
+
+use farkas::{Args, Data, Engine, Options, Order, Source, Style, Value};
+use program::{Generated, generate};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+/// Small values that are the same for every run.
+fn data(ty: &str, len: usize, seed: i64) -> Data {
+    let values = (0..len as i64).map(|position| (position * 7 + seed * 5) % 11 - 4);
+    match ty {
+        "i64" => Data::I64(values.collect()),
+        "i32" => Data::I32(values.map(|value| value as i32).collect()),
+        "f64" => Data::F64(values.map(|value| value as f64 * 0.5).collect()),
+        _ => Data::F32(values.map(|value| value as f32 * 0.5).collect()),
+    }
+}
+
+/// The arrays `U` and `x` afterwards.
+fn run(function: &farkas::Function, case: &Generated, interpret: bool) -> (Data, Data) {
+    let (n, m) = (case.n, case.m);
+    let (a, v, w) = (data(case.ty, n * m, 1), data(case.ty, n, 2), data(case.ty, m, 3));
+    let (mut u, mut x) = (data(case.ty, n * m, 4), data(case.ty, n, 5));
+    let mut args = Args::new();
+    args.data("A", &a, &[n, m]).data("v", &v, &[n]).data("w", &w, &[m]);
+    args.data_mut("U", &mut u, &[n, m]).data_mut("x", &mut x, &[n]);
+    if interpret { function.interpret(&mut args) } else { function.call(&mut args) }.unwrap();
+    drop(args);
+    (u, x)
+}
+
+fn number(value: Option<Value>) -> f64 {
+    match value {
+        Some(Value::F64(value)) => value,
+        Some(Value::F32(value)) => f64::from(value),
+        Some(Value::I64(value)) => value as f64,
+        Some(Value::I32(value)) => f64::from(value),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Equal, up to rounding where the order of a float sum is free.
+fn agree(case: &Generated, expected: &Data, found: &Data) -> bool {
+    if !case.rounds {
+        return expected == found;
+    }
+    let numbers = |data: &Data| (0..data.len()).map(|position| number(data.get(position))).collect::<Vec<_>>();
+    let (expected, found) = (numbers(expected), numbers(found));
+    let size = expected.iter().fold(1.0_f64, |size, value| size.max(value.abs()));
+    // Cancellation and data-dependent conditions can turn rounding into anything once values are large.
+    if !size.is_finite() || size > 1e4 {
+        return true;
+    }
+    let tolerance = size * if case.ty == "f64" { 1e-9 } else { 1e-2 };
+    expected.iter().zip(&found).all(|(one, two)| (one - two).abs() <= tolerance)
+}
+
+fn check(case: &Generated) -> Result<(), String> {
+    let source = Source::new("random.fks", case.source.as_str());
+    for order in [Order::Scheduled, Order::Original] {
+        let engine = Engine::with_options(Options { order, ..Options::default() });
+        let module = engine.compile_source(&source).map_err(|error| error.render(Style::Plain))?;
+        let function = module.function("f").unwrap();
+        let (expected, found) = (run(function, case, true), run(function, case, false));
+        if !agree(case, &expected.0, &found.0) || !agree(case, &expected.1, &found.1) {
+            return Err(format!("{order:?}: interpreted\n{expected:?}\ncompiled\n{found:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Runs `cases` programs that depend on nothing but `seed`.
+fn run_cases(seed: u8) {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u32>().ok());
+    let cases = number("FARKAS_CASES").unwrap_or(1000) / 2;
+    let mut bytes = [seed; 32];
+    bytes[..4].copy_from_slice(&number("FARKAS_SEED").unwrap_or(0).to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config { cases, failure_persistence: None, ..Config::default() }, rng);
+    let choices = proptest::collection::vec(any::<u8>(), 0..110);
+    let result = runner.run(&choices, |choices| {
+        let case = generate(&choices);
+        check(&case)
+            .map_err(|what| TestCaseError::fail(format!("N = {}, M = {}\n{}\n{what}", case.n, case.m, case.source)))
+    });
+    if let Err(failure) = result {
+        panic!("{failure}");
+    }
+}
+
+// Two halves, so that two cores share the work.
+
+#[test]
+fn interpreter_and_machine_code_agree_on_the_first_half() {
+    run_cases(1);
+}
+
+#[test]
+fn interpreter_and_machine_code_agree_on_the_second_half() {
+    run_cases(2);
+}

@@ -1,0 +1,356 @@
+//! Random programs: every string of bytes is a legal one.
+//!
+//! In: bytes, taken as choices; when they run out, the simplest choice is made, so that fewer bytes make a smaller
+//! program and proptest can shrink.  Out: source text, the sizes to run it with, and its element type.
+
+use std::fmt::Write;
+
+/// A generated program and how to run it.
+#[derive(Clone, Debug)]
+pub(crate) struct Generated {
+    pub source: String,
+    pub ty: &'static str,
+    pub n: usize,
+    pub m: usize,
+    /// A sum or product of floats occurs, so that results depend on the order within rounding.
+    pub rounds: bool,
+}
+
+/// An index in scope and the parameter that bounds it.
+#[derive(Clone)]
+struct Index {
+    name: String,
+    extent: char,
+}
+
+/// An array that can be read: its name and extents.
+#[derive(Clone)]
+struct Array {
+    name: String,
+    shape: Vec<char>,
+}
+
+/// What an expression may read of the array being written.
+#[derive(Clone, Copy, PartialEq)]
+enum Own {
+    /// Its own cell only, as in a forall.
+    Cell,
+    /// Rows other than the one being written, given by the loop index `t`.
+    OtherRows,
+    /// Everything, as in fully ordered loops.
+    All,
+}
+
+struct Target {
+    array: Array,
+    subscripts: Vec<String>,
+    own: Own,
+}
+
+struct Generator<'a> {
+    bytes: std::slice::Iter<'a, u8>,
+    ty: &'static str,
+    arrays: Vec<Array>,
+    indices: Vec<Index>,
+    fresh: usize,
+    rounds: bool,
+    body: String,
+}
+
+pub(crate) fn generate(bytes: &[u8]) -> Generated {
+    let mut generator = Generator {
+        bytes: bytes.iter(),
+        ty: "i64",
+        arrays: Vec::new(),
+        indices: Vec::new(),
+        fresh: 0,
+        rounds: false,
+        body: String::new(),
+    };
+    generator.ty = generator.choose(&["i64", "f64", "i32", "f32"]);
+    let n = generator.choose(&[3, 2, 1, 0, 5, 7]);
+    let m = generator.choose(&[2, 3, 1, 0, 5, 7]);
+    for (name, shape) in [("A", "NM"), ("v", "N"), ("w", "M"), ("U", "NM"), ("x", "N")] {
+        generator.arrays.push(Array { name: name.into(), shape: shape.chars().collect() });
+    }
+    for _ in 0..1 + generator.pick(4) {
+        generator.statement(1);
+    }
+    let ty = generator.ty;
+    let source = format!(
+        "fn f<N, M>(A: {ty}[N, M], v: {ty}[N], w: {ty}[M], inout U: {ty}[N, M], inout x: {ty}[N]) {{\n{}}}\n",
+        generator.body
+    );
+    Generated { source, ty, n, m, rounds: generator.rounds }
+}
+
+impl Generator<'_> {
+    /// A choice among `n`; 0 when there are no bytes left.
+    fn pick(&mut self, n: usize) -> usize {
+        self.bytes.next().map_or(0, |byte| usize::from(*byte) % n)
+    }
+
+    fn choose<T: Copy>(&mut self, options: &[T]) -> T {
+        options[self.pick(options.len())]
+    }
+
+    fn name(&mut self, prefix: &str) -> String {
+        self.fresh += 1;
+        format!("{prefix}{}", self.fresh)
+    }
+
+    fn line(&mut self, depth: usize, text: &str) {
+        let _ = writeln!(self.body, "{}{text}", "    ".repeat(depth));
+    }
+
+    fn statement(&mut self, depth: usize) {
+        match self.pick(6) {
+            0 => self.forall(depth, 3, Own::Cell),
+            1 => self.definition(depth),
+            2 => self.rows(depth),
+            3 => self.recurrence(depth),
+            4 => self.repeated(depth),
+            _ => self.forall(depth, 4, Own::Cell),
+        }
+    }
+
+    /// `U[i, j | guard] = …`
+    fn forall(&mut self, depth: usize, array: usize, own: Own) {
+        let array = self.arrays[array].clone();
+        let mark = self.indices.len();
+        let (mut subscripts, mut bounds) = (Vec::new(), Vec::new());
+        for extent in array.shape.clone() {
+            let name = self.name("i");
+            self.indices.push(Index { name: name.clone(), extent });
+            bounds.push(format!("{name}: 0..{extent}"));
+            subscripts.push(name);
+        }
+        let guard = self.guard();
+        let target = Target { array: array.clone(), subscripts, own };
+        let op = self.choose(&["=", "=", "+=", "max="]);
+        let value = self.expr(3, Some(&target));
+        self.line(depth, &format!("{}[{}{guard}] {op} {value}", array.name, bounds.join(", ")));
+        self.indices.truncate(mark);
+    }
+
+    /// `let l[i, j] = …`, which later statements can read.
+    fn definition(&mut self, depth: usize) {
+        let shape = self.choose(&["NM", "N", "M", "MN"]);
+        let name = self.name("l");
+        let mark = self.indices.len();
+        let mut subscripts = Vec::new();
+        for extent in shape.chars() {
+            let index = self.name("i");
+            subscripts.push(format!("{index}: 0..{extent}"));
+            self.indices.push(Index { name: index, extent });
+        }
+        let value = self.expr(3, None);
+        let ty = self.ty;
+        self.line(depth, &format!("let {name}[{}]: {ty} = {value}", subscripts.join(", ")));
+        self.indices.truncate(mark);
+        // Inside a loop a local is visible only there; the caller removes it.
+        self.arrays.push(Array { name, shape: shape.chars().collect() });
+    }
+
+    /// An ordered loop over rows with a forall over columns inside.
+    fn rows(&mut self, depth: usize) {
+        let t = self.open_loop(depth, 'N');
+        let j = self.name("i");
+        self.indices.push(Index { name: j.clone(), extent: 'M' });
+        let array = self.arrays[3].clone();
+        let target = Target { array, subscripts: vec![t.clone(), j.clone()], own: Own::OtherRows };
+        let guard = self.guard();
+        let value = self.expr(3, Some(&target));
+        self.line(depth + 1, &format!("U[{t}, {j}: 0..M{guard}] = {value}"));
+        self.indices.truncate(self.indices.len() - 2);
+        self.line(depth, "}");
+    }
+
+    /// Fully ordered loops: anything in place.
+    fn recurrence(&mut self, depth: usize) {
+        let t = self.open_loop(depth, 'N');
+        let (array, subscripts) = if self.pick(2) == 0 {
+            (self.arrays[4].clone(), vec![t])
+        } else {
+            let s = self.open_loop(depth + 1, 'M');
+            (self.arrays[3].clone(), vec![t, s])
+        };
+        let loops = subscripts.len();
+        let target = Target { array: array.clone(), subscripts: subscripts.clone(), own: Own::All };
+        let value = self.expr(3, Some(&target));
+        self.line(depth + loops, &format!("{}[{}] = {value}", array.name, subscripts.join(", ")));
+        for level in (0..loops).rev() {
+            self.indices.pop();
+            self.line(depth + level, "}");
+        }
+    }
+
+    /// A few statements, several times.
+    fn repeated(&mut self, depth: usize) {
+        if depth > 2 {
+            return self.forall(depth, 3, Own::Cell);
+        }
+        let t = self.name("t");
+        let steps = self.choose(&[2, 1, 0, 3]);
+        self.line(depth, &format!("for {t} in 0..{steps} {{"));
+        let arrays = self.arrays.len();
+        for _ in 0..1 + self.pick(2) {
+            self.statement(depth + 1);
+        }
+        self.arrays.truncate(arrays);
+        self.line(depth, "}");
+    }
+
+    fn open_loop(&mut self, depth: usize, extent: char) -> String {
+        let t = self.name("t");
+        let (lo, hi) = (self.choose(&["0", "1", "0"]), self.choose(&["", "", " - 1"]));
+        let order = self.choose(&["", " rev", " by 2", " by -1", " by -2", " by 3 rev"]);
+        self.line(depth, &format!("for {t} in {lo}..{extent}{hi}{order} {{"));
+        self.indices.push(Index { name: t.clone(), extent });
+        t
+    }
+
+    /// ` | affine condition`, or nothing.
+    fn guard(&mut self) -> String {
+        if self.indices.is_empty() || self.pick(3) == 0 {
+            return String::new();
+        }
+        format!(" | {}", self.condition(1))
+    }
+
+    fn condition(&mut self, depth: usize) -> String {
+        if depth > 0 {
+            match self.pick(5) {
+                1 => return format!("{} and {}", self.condition(depth - 1), self.condition(depth - 1)),
+                2 => return format!("({} or {})", self.condition(depth - 1), self.condition(depth - 1)),
+                3 => return format!("not ({})", self.condition(depth - 1)),
+                _ => {}
+            }
+        }
+        let (a, b) = (self.affine().0, self.affine().0);
+        match self.pick(4) {
+            0 => format!("{a} <= {b}"),
+            1 => format!("{a} != {b}"),
+            2 => format!("({a}) % {} = {}", self.choose(&[2, 3]), self.choose(&[0, 1])),
+            _ => format!("{} <= {a} < {b}", self.choose(&[0, 1, -1])),
+        }
+    }
+
+    /// An affine expression, and whether it is a bare index with its extent.
+    fn affine(&mut self) -> (String, Option<char>) {
+        if self.indices.is_empty() {
+            return (self.choose(&["0", "1", "N - 1", "M"]).to_string(), None);
+        }
+        let position = self.pick(self.indices.len());
+        let Index { name, extent } = self.indices[position].clone();
+        match self.pick(8) {
+            0..=2 => (name, Some(extent)),
+            3 => (format!("{name} + 1"), None),
+            4 => (format!("{name} - 1"), None),
+            5 => (format!("{extent} - 1 - {name}"), None),
+            6 => (format!("{name} / 2"), None),
+            _ => {
+                let other = self.pick(self.indices.len());
+                (format!("{name} + {} - 1", self.indices[other].name), None)
+            }
+        }
+    }
+
+    fn expr(&mut self, depth: usize, target: Option<&Target>) -> String {
+        if depth == 0 {
+            return self.read(target);
+        }
+        match self.pick(9) {
+            0 | 1 => self.read(target),
+            2 => format!("({} + {})", self.expr(depth - 1, target), self.expr(depth - 1, target)),
+            3 => format!("({} - {})", self.expr(depth - 1, target), self.expr(depth - 1, target)),
+            4 => format!("({} * {})", self.read(target), self.expr(depth - 1, target)),
+            5 => {
+                let function = self.choose(&["min", "max"]);
+                format!("{function}({}, {})", self.expr(depth - 1, target), self.expr(depth - 1, target))
+            }
+            6 => {
+                let condition = match self.pick(2) {
+                    0 => format!("{} < {}", self.read(target), self.read(target)),
+                    _ => self.condition(1),
+                };
+                format!("(if {condition} then {} else {})", self.expr(depth - 1, target), self.expr(depth - 1, target))
+            }
+            _ => self.reduction(depth, target),
+        }
+    }
+
+    fn reduction(&mut self, depth: usize, target: Option<&Target>) -> String {
+        let op = self.choose(&["sum", "max", "min", "sum"]);
+        self.rounds |= op == "sum" && self.ty.starts_with('f');
+        let mark = self.indices.len();
+        let mut bounds = Vec::new();
+        for _ in 0..1 + self.pick(2) {
+            let (name, extent) = (self.name("k"), self.choose(&['N', 'M']));
+            bounds.push(format!("{name}: 0..{extent}"));
+            self.indices.push(Index { name, extent });
+        }
+        let guard = self.guard();
+        // The neutral elements of min and max are not values to compute with, so they are bounded.
+        let body = self.expr(depth - 1, target);
+        self.indices.truncate(mark);
+        let reduction = format!("({op}[{}{guard}] {body})", bounds.join(", "));
+        match op {
+            "max" => format!("max(0, {reduction})"),
+            "min" => format!("min(0, {reduction})"),
+            _ => reduction,
+        }
+    }
+
+    /// A cell that is certainly there, a literal, or an index value.
+    fn read(&mut self, target: Option<&Target>) -> String {
+        if self.pick(6) == 5 {
+            return self.leaf();
+        }
+        let position = self.pick(self.arrays.len());
+        let array = self.arrays[position].clone();
+        if let Some(target) = target.filter(|target| target.array.name == array.name) {
+            match target.own {
+                Own::Cell => return format!("{}[{}]", array.name, target.subscripts.join(", ")),
+                Own::OtherRows => {
+                    let (row, shift) = (&target.subscripts[0], self.choose(&["- 1", "+ 1"]));
+                    let column = self.subscript(array.shape[1]);
+                    return self.guarded(&array, vec![(format!("{row} {shift}"), false), column]);
+                }
+                Own::All => {}
+            }
+        }
+        let subscripts = array.shape.iter().map(|extent| self.subscript(*extent)).collect();
+        self.guarded(&array, subscripts)
+    }
+
+    fn leaf(&mut self) -> String {
+        if !self.indices.is_empty() && self.pick(2) == 1 {
+            let position = self.pick(self.indices.len());
+            return format!("{}({})", self.ty, self.indices[position].name);
+        }
+        self.choose(&["1", "0", "2", "-3"]).to_string()
+    }
+
+    /// A subscript, and whether it is certainly in range.
+    fn subscript(&mut self, extent: char) -> (String, bool) {
+        let (text, bare) = self.affine();
+        let safe = bare == Some(extent);
+        (text, safe)
+    }
+
+    fn guarded(&mut self, array: &Array, subscripts: Vec<(String, bool)>) -> String {
+        let conditions: Vec<String> = subscripts
+            .iter()
+            .zip(&array.shape)
+            .filter(|((_, safe), _)| !safe)
+            .map(|((text, _), extent)| format!("0 <= {text} < {extent}"))
+            .collect();
+        let names: Vec<&str> = subscripts.iter().map(|(text, _)| text.as_str()).collect();
+        let load = format!("{}[{}]", array.name, names.join(", "));
+        if conditions.is_empty() {
+            return load;
+        }
+        format!("(if {} then {load} else {})", conditions.join(" and "), self.choose(&["0", "1"]))
+    }
+}
