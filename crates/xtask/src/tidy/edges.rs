@@ -15,7 +15,7 @@ const MAY_USE: [(&str, &[&str]); 13] = [
     ("layout", &["isl", "diag"]),
     ("poly", &["isl", "program", "layout", "loops", "diag"]),
     ("loops", &["program", "diag"]),
-    ("interp", &["program", "loops"]),
+    ("interp", &["program", "loops", "diag"]),
     // The loop tree speaks of the scalar types and buffers of `program`, so its consumers do as well.
     ("cpu", &["loops", "program", "diag"]),
     ("ptx", &["loops", "program", "diag"]),
