@@ -61,6 +61,16 @@ impl Engine {
         Ok(Module { source: source.clone(), functions })
     }
 
+    /// Compiles one function of a named source; the others are checked only for names, types and shapes.
+    pub fn compile_only(&self, source: &Source, name: &str) -> Result<Function> {
+        let (program, log) = self.front_end(source)?;
+        let known = program.functions.iter().map(|function| function.name.clone()).collect();
+        match program.functions.into_iter().find(|function| function.name == name) {
+            Some(function) => self.compile_function(source, function, log),
+            None => Err(Error::Call(call::CallError::UnknownFunction { name: name.to_string(), known })),
+        }
+    }
+
     /// Checks every function, up to the proof that its schedule is legal, and reports the errors of all of them.
     pub fn check(&self, source: &Source) -> Result<Vec<Checked>> {
         let (program, front_end) = self.front_end(source)?;

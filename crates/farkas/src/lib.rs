@@ -34,7 +34,7 @@ mod sizes;
 pub use args::{Args, Element, ScalarArg};
 pub use call::CallError;
 pub use cpu::CallError as RunError;
-pub use diag::{Diagnostic, Severity, Source, Span, Style};
+pub use diag::{Diagnostic, Severity, Source, Span, Style, to_json as diagnostic_json};
 pub use emit::Emit;
 pub use engine::{Checked, Engine, Function, Module, Options};
 pub use error::{Error, Result};

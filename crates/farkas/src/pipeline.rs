@@ -87,7 +87,7 @@ fn schedule_with(function: &Function, storage: Storage, options: &Options, log: 
     let legal = match legal {
         Some(legal) => legal,
         None => {
-            let original = log.stage("schedule", || poly::original(&scop))?;
+            let original = log.stage("schedule", || poly::Plan::original(&scop).tree(&scop))?;
             prove(&ctx, budget, &scop, &deps, original, log)?
         }
     };

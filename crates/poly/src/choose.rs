@@ -1,4 +1,4 @@
-//! Choosing a schedule: isl's scheduler, steered; and the original order, which always works.
+//! Choosing a schedule: isl's scheduler, steered. (The original order, which always works, is `Plan::original`.)
 //!
 //! In: a Scop and its dependences.  Out: a candidate schedule, to be judged by `legality` like any other.
 
@@ -30,9 +30,4 @@ fn compute(scop: &Scop, dependences: &Dependences) -> Attempt<Schedule> {
         .set_coincidence(ordered.union(updates)?)?
         .set_proximity(flow)?;
     Ok(constraints.compute_schedule()?)
-}
-
-/// The order in which the program is written, as a tree: sequences where it has statements, bands where it has loops.
-pub fn original(scop: &Scop) -> diag::Result<Schedule> {
-    scop.original_tree().map_err(|fault| fault.at("schedule"))
 }

@@ -10,6 +10,7 @@ use std::fmt;
 use isl::{Dim, Map, Schedule, UnionAccessInfo, UnionFlow, UnionMap};
 
 use crate::fault::Attempt;
+use crate::plan::Plan;
 use crate::scop::{Scop, StatementKind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -72,7 +73,7 @@ pub fn dependences(scop: &Scop) -> diag::Result<Dependences> {
 }
 
 fn compute(scop: &Scop) -> Attempt<Dependences> {
-    let order = scop.original_tree()?;
+    let order = Plan::original(scop).build(scop)?;
     // An update neither starts nor ends the life of its cell's value, so it hides no other access: that is what
     // connects the init with every update and every update with the use of the result. What an update itself meets
     // in its cell is its init and other updates of it, and those are not ordered; so it looks for the init only.

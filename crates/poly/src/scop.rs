@@ -1,14 +1,13 @@
 //! The Scop: a function as statements over integer sets, with what each instance reads and writes.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use diag::Span;
-use isl::{Map, MultiUnionPwAff, Schedule, Set, UnionMap, UnionSet};
+use isl::{Map, Set, UnionMap, UnionSet};
 use program::{Affine, ArrayId, Expr, Function, IterId, ReduceOp, Role, ScalarType};
 
-use crate::fault::{Attempt, Fault};
-use crate::sets::{Frame, Params};
+use crate::fault::Attempt;
+use crate::sets::Params;
 
 /// A function as sets and maps.
 #[derive(Debug)]
@@ -102,49 +101,6 @@ impl Scop {
             union = union.add_set(statement.domain.clone())?;
         }
         Ok(union)
-    }
-
-    /// The original order as a schedule tree.
-    pub(crate) fn original_tree(&self) -> Attempt<Schedule> {
-        let statements: Vec<&Statement> = self.statements.iter().collect();
-        self.subtree(&statements, 0)
-    }
-
-    /// The tree of statements that agree in their order up to `depth`.
-    fn subtree(&self, statements: &[&Statement], depth: usize) -> Attempt<Schedule> {
-        let longest = statements.iter().map(|statement| statement.order.len()).max().unwrap_or(0);
-        if depth >= longest {
-            let mut domain = UnionSet::empty(self.params.space())?;
-            for statement in statements {
-                domain = domain.add_set(statement.domain.clone())?;
-            }
-            return Ok(Schedule::from_domain(domain)?);
-        }
-        let entry = |statement: &Statement| statement.order.get(depth).cloned().unwrap_or_default();
-        let positions: Option<Vec<i64>> = statements.iter().map(|statement| entry(statement).as_constant()).collect();
-        if let Some(positions) = positions {
-            let mut parts: BTreeMap<i64, Vec<&Statement>> = BTreeMap::new();
-            for (position, statement) in positions.into_iter().zip(statements) {
-                parts.entry(position).or_default().push(statement);
-            }
-            let mut sequence: Option<Schedule> = None;
-            for part in parts.values() {
-                let part = self.subtree(part, depth + 1)?;
-                sequence = Some(match sequence {
-                    Some(before) => before.sequence(part)?,
-                    None => part,
-                });
-            }
-            return sequence.ok_or_else(|| Fault::bug("a sequence of nothing"));
-        }
-        let mut band = UnionMap::empty(self.params.space())?;
-        for statement in statements {
-            let frame = Frame::new(&self.params, &self.function, Some(&statement.name), &statement.iters)?;
-            // Not restricted to the domain: a band knows its range even where nothing runs.
-            band = band.add_map(frame.map(self.params.tuple(None, &[""])?, &[entry(statement)])?)?;
-        }
-        let band = MultiUnionPwAff::from_union_map(band)?;
-        Ok(self.subtree(statements, depth + 1)?.insert_partial_schedule(band)?)
     }
 
     /// The reads of accumulators by their own updates, and all other reads.

@@ -3,8 +3,7 @@
 use farkas::Source;
 
 /// The sections there are, besides those that a typo makes.
-pub(crate) const SECTIONS: [&str; 8] =
-    ["ast", "program", "statements", "deps", "schedule", "loops", "run", "message"];
+pub(crate) const SECTIONS: [&str; 8] = ["ast", "program", "statements", "deps", "schedule", "loops", "run", "message"];
 
 pub(crate) struct Case {
     pub(crate) source: Source,

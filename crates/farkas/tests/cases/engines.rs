@@ -120,7 +120,9 @@ fn hold_one(
     if is_iota || value.leaves()?.is_empty() && shape.len() < rank {
         // Neither shows its shape; the sizes of the line do, else all of it is empty.
         let mut args = Args::new();
-        sizes.iter().for_each(|(name, value)| drop(args.size(name, *value)));
+        for (name, value) in sizes {
+            args.size(name, *value);
+        }
         let name = declared.map_or("", |argument| argument.name.as_str());
         shape = match function.shape_of(&args, name) {
             Ok(shape) => shape,
@@ -173,25 +175,30 @@ pub(crate) fn run_loops(
     let kernel = loops::parse(text).map_err(|error| error.to_string())?;
     let kernel = loops::verify(kernel).map_err(|error| error.to_string())?;
     let mut env = Env { params: params(function, &held)?, ..Env::default() };
-    for declared in &kernel.scalars {
-        match held.iter().find(|(name, _)| *name == declared.name) {
-            Some((_, Held::Scalar(value))) => env.scalars.push(*value),
-            _ => return Err(format!("the loops want a scalar `{}`", declared.name)),
+    let held_as = |held: &[(String, Held)], name: &str| held.iter().position(|(known, _)| known == name);
+    // The loops may have other names for what the program names like a word of theirs; the order is the same.
+    for declared in &function.scalars {
+        match held_as(&held, &declared.name).map(|position| &held[position].1) {
+            Some(Held::Scalar(value)) => env.scalars.push(*value),
+            _ => return Err(format!("scalar `{}` is not given", declared.name)),
         }
     }
+    let mut arguments = function.arrays.iter().filter(|array| array.role != Role::Local);
+    let mut places = Vec::new();
     for declared in &kernel.arrays {
-        let found = held.iter().find(|(name, _)| *name == declared.name && declared.role != Role::Local);
-        env.arrays.push(match found {
-            Some((_, Held::Array { data, .. })) => Some(data.clone()),
+        let argument = if declared.role == Role::Local { None } else { arguments.next() };
+        let place = argument.and_then(|argument| held_as(&held, &argument.name));
+        env.arrays.push(match place.map(|place| &held[place].1) {
+            Some(Held::Array { data, .. }) => Some(data.clone()),
             _ => None,
         });
+        places.push(place);
     }
     if let Err(error) = interp::run_loops(&kernel, &mut env) {
         return Ok(Err(Error::Call(CallError::Interpret(error))));
     }
-    for (declared, result) in kernel.arrays.iter().zip(env.arrays) {
-        let place = held.iter_mut().find(|(name, _)| *name == declared.name);
-        if let (Some((_, Held::Array { data, .. })), Some(result)) = (place, result) {
+    for (place, result) in places.into_iter().zip(env.arrays) {
+        if let (Some(Held::Array { data, .. }), Some(result)) = (place.map(|place| &mut held[place].1), result) {
             *data = result;
         }
     }

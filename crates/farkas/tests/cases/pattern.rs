@@ -16,6 +16,11 @@ pub(crate) fn normalise(text: &str) -> String {
     lines(text).iter().map(|line| format!("{line}\n")).collect()
 }
 
+/// Whether the pattern asks for anything at all.
+pub(crate) fn says_something(pattern: &str) -> bool {
+    pattern.lines().any(|line| !line.trim().is_empty() && !is_gap(line))
+}
+
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     glob(&lines(pattern), &lines(text), &|line| is_gap(line), &|pattern, line| line_matches(pattern, line))
 }

@@ -1,0 +1,73 @@
+//! The sub-commands, one module each, and what they share.
+
+pub(crate) mod build;
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod fmt;
+pub(crate) mod info;
+pub(crate) mod run;
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use farkas::{Engine, Signature, Source};
+
+use crate::failure::{Exit, Failure};
+
+/// Flags of every command that compiles.
+#[derive(Debug, Args)]
+pub(crate) struct Compile {
+    /// Who decides the order of the instances
+    #[arg(long, value_enum, default_value_t, value_name = "WHO", help_heading = "Compiling")]
+    order: Order,
+
+    /// Time for each stage that asks the solver; the scheduler then falls back to the original order
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_seconds, help_heading = "Compiling")]
+    time_limit: Duration,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Order {
+    /// The scheduler
+    #[default]
+    Scheduled,
+    /// The program: textual order, loops as written
+    Original,
+}
+
+impl Compile {
+    fn engine(&self, emit: Vec<farkas::Emit>) -> Engine {
+        let order = match self.order {
+            Order::Scheduled => farkas::Order::Scheduled,
+            Order::Original => farkas::Order::Original,
+        };
+        Engine::with_options(farkas::Options { emit, time_limit: self.time_limit, order, ..Default::default() })
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_string())?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(time) if !time.is_zero() => Ok(time),
+        _ => Err("a positive number of seconds is needed".to_string()),
+    }
+}
+
+/// The function that `--fn` names, or the only one.
+fn choose_function(source: &Source, functions: Vec<Signature>, name: Option<&str>) -> Result<Signature, Failure> {
+    let known = functions.iter().map(|function| function.name.as_str()).collect::<Vec<_>>().join(", ");
+    if functions.is_empty() {
+        let message = format!("`{}` defines no function", source.name());
+        return Err(Failure::Message { exit: Exit::Program, message, helps: Vec::new() });
+    }
+    let refuse = match name {
+        Some(name) => format!("`{}` has no function `{name}`; it has {known}", source.name()),
+        None => format!("`{}` has several functions: {known}", source.name()),
+    };
+    let mut chosen = functions.into_iter().filter(|function| name.is_none_or(|name| function.name == name));
+    match (chosen.next(), chosen.next()) {
+        (Some(function), None) => Ok(function),
+        (Some(function), Some(_)) => Err(Failure::usage(refuse).help(format!("choose one: --fn {}", function.name))),
+        (None, _) => Err(Failure::usage(refuse)),
+    }
+}

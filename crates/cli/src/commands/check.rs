@@ -1,0 +1,64 @@
+//! `farkas check`: are all functions of some files right, and is their schedule proven legal?
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+
+use crate::commands::Compile;
+use crate::failure::{Exit, Failure};
+use crate::files;
+use crate::terminal::{self, Terminal};
+
+/// Check programs: types, bounds, order, and the proof that the schedule is legal
+///
+/// Prints `NAME: legal` for each function of a file without errors. With --message-format=json, stdout has one object
+/// per function ({"file", "function", "verdict"}) and one per diagnostic.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  farkas check examples/*.fks")]
+pub(crate) struct Options {
+    /// The programs
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    compile: Compile,
+}
+
+pub(crate) fn check(options: &Options, terminal: &Terminal) -> Result<(), Failure> {
+    let mut worst: Option<Exit> = None;
+    for path in &options.files {
+        match check_file(path, options, terminal) {
+            Ok(()) => {}
+            Err(Failure::Closed) => return Err(Failure::Closed),
+            Err(failure) => {
+                match terminal.is_json() {
+                    true => terminal::data(&format!("{}\n", terminal::json_lines(&failure)))?,
+                    false => terminal.report(&failure),
+                }
+                worst = worst.max(Some(failure.exit()));
+            }
+        }
+    }
+    worst.map_or(Ok(()), |exit| Err(Failure::Told(exit)))
+}
+
+fn check_file(path: &Path, options: &Options, terminal: &Terminal) -> Result<(), Failure> {
+    let source = files::read_source(path)?;
+    let checked = options.compile.engine(Vec::new()).check(&source)?;
+    if checked.is_empty() {
+        terminal::note(format_args!("warning: `{}` defines no function", source.name()));
+    }
+    for function in &checked {
+        let name = &function.signature().name;
+        let line = if terminal.is_json() {
+            json!({ "file": source.name(), "function": name, "verdict": "legal" }).to_string()
+        } else if options.files.len() > 1 {
+            format!("{}: {name}: legal", source.name())
+        } else {
+            format!("{name}: legal")
+        };
+        terminal::data(&format!("{line}\n"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Bad command lines and bad programs: a clear message, the right exit code, never a panic.
+
+use crate::support::{MATMUL, Place, TWO};
+
+#[test]
+fn shapes_must_fit_each_other() {
+    let place = Place::new();
+    let run = place.farkas("run matmul.fks --in A=[[1,2]] --in B=[[1,2]]");
+    run.fails(2, &["dimension 1 of `B` has length 1, but must have length K", "K = 2"]);
+    place.farkas("run matmul.fks --in A=[1,2] --in B=[[1]]").fails(2, &["`A` is an array of 2 dimensions", "[2]"]);
+    place.farkas("run copy.fks -D N=3 --in A=[1,2]").fails(2, &["dimension 1 of `A` has length 2", "N = 3"]);
+    place.farkas("run copy.fks -D N=3,N=4 --in A=iota").fails(2, &["parameter `N` is given two values"]);
+    place.farkas("run copy.fks --in A=[[1],[1,2]]").fails(2, &["the items of a list differ"]);
+}
+
+#[test]
+fn sizes_must_be_known_and_right() {
+    let place = Place::new();
+    let run = place.farkas("run matmul.fks --in A=iota --in B=iota");
+    run.fails(2, &["the sizes are not known: N, M, K", "-D N=…,M=…,K=…"]);
+    place.farkas("run matmul.fks --in A=[[1]] --in B=iota").fails(2, &["the size is not known: M", "-D M=…"]);
+    place.farkas("run copy.fks -D N=-1 --in A=iota").fails(2, &["sizes are never negative"]);
+    place.farkas("run copy.fks -D N=x --in A=iota").fails(2, &["`x` is not an integer"]);
+    place.farkas("run copy.fks -D N --in A=iota").fails(2, &["expected NAME=VALUE, such as N=512"]);
+    place.farkas("run copy.fks -D N=99999999999999999999 --in A=iota").fails(2, &["not an integer"]);
+    place.farkas("run copy.fks -D N=2,Q=3 --in A=iota").fails(2, &["`copy` has no size `Q`", "it has N"]);
+    place.write("w.fks", b"fn w<N>(A: f64[N]) -> (m: f64) where N >= 1 { m = max[i] A[i] }\n");
+    place.farkas("run w.fks -D N=0 --in A=iota").fails(2, &["do not satisfy `where N >= 1`", "N = 0"]);
+}
+
+#[test]
+fn sizes_beyond_memory_are_refused() {
+    let place = Place::new();
+    for size in [1i64 << 60, i64::MAX, 1 << 50] {
+        place.farkas(&format!("run copy.fks -D N={size} --in A=iota")).fails(4, &["not enough memory for `A`"]);
+    }
+    let square = format!("run matmul.fks -D N={0},M={0},K=0 --in A=iota --in B=iota", i64::MAX);
+    place.farkas(&square).fails(4, &["not enough memory for `C`"]);
+}
+
+#[test]
+fn names_must_be_known() {
+    let place = Place::new();
+    place.farkas("run copy.fks --in A=[1] --in Z=[1]").fails(2, &["`copy` has no input `Z`", "A: f64[N]"]);
+    place.farkas("run copy.fks --in A=[1] --in N=1").fails(2, &["`N` is a size of `copy`", "-D N=…"]);
+    place.farkas("run copy.fks --in A=[1] --in B=[1]").fails(2, &["`B` is a result of `copy`, and takes no --in"]);
+    place.farkas("run copy.fks --in A=[1] --in A=[1]").fails(2, &["--in A is given twice"]);
+    place.farkas("run copy.fks --in A=[1] --out Z=@z.npy").fails(2, &["`copy` has no result `Z`", "B: f64[N]"]);
+    place.farkas("run copy.fks --in A=[1] --out A=@z.npy").fails(2, &["`A` is an input of `copy`, not a result"]);
+    place.farkas("run copy.fks --in A=[1] --expect Z=[1]").fails(2, &["no result `Z`"]);
+    place.farkas("run copy.fks -D A=3").fails(2, &["`copy` has no size `A`", "--in A=3"]);
+    place.farkas("run copy.fks --fn coppy --in A=[1]").fails(2, &["has no function `coppy`; it has copy"]);
+    place.farkas("run matmul.fks").fails(2, &["inputs are missing: A: f64[N, K], B: f64[K, M]", "--in A=rand:1"]);
+    place.farkas("run matmul.fks --in A=iota").fails(2, &["an input is missing: B: f64[K, M]"]);
+}
+
+#[test]
+fn several_functions_need_a_choice() {
+    let place = Place::new();
+    place.write("both.fks", format!("{MATMUL}{TWO}").as_bytes());
+    place.farkas("run both.fks --in A=[1]").fails(2, &["several functions: matmul, two", "--fn matmul"]);
+    place.farkas("run both.fks --fn two --in A=[1]").succeeds().prints(&["B: f64[1]", "C: f64[1]"]);
+}
+
+#[test]
+fn values_must_have_a_form() {
+    let place = Place::new();
+    for (value, words) in [
+        ("A", "expected NAME=VALUE"),
+        ("A=", "a value is missing"),
+        ("A=what", "`what` is not a number"),
+        ("A=rand", "write A=rand:1"),
+        ("A=rand:x", "the seed `x`"),
+        ("A=a.npy", "write A=@a.npy"),
+        ("A=@", "the name of a file is missing"),
+        ("A=[1,2", "is missing"),
+        ("A=[1,,2]", "a value is missing"),
+    ] {
+        place.farkas(&format!("run copy.fks --in {value}")).fails(2, &[words]);
+    }
+    place.farkas("run copy.fks --in A=[1.5.2]").fails(2, &["`1.5.2` is not a value of type f64"]);
+    place.farkas("run copy.fks --in A=[1] --out B=b.npy").fails(2, &["write B=@b.npy"]);
+    place.farkas("run copy.fks --in A=[1] --repeat 0").fails(2, &["--repeat"]);
+    place.farkas("run copy.fks --in A=[1] --time-limit 0").fails(2, &["positive number of seconds"]);
+    place.farkas("run copy.fks --in A=[1] --rtol -1").fails(2, &[]);
+    place.farkas("run copy.fks --in A=[1] --atol nan").fails(2, &["not negative"]);
+}
+
+#[test]
+fn programs_must_be_readable_text() {
+    let place = Place::new();
+    let garbage: Vec<u8> = (0..4096u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    place.write("garbage.fks", &garbage);
+    place.write("latin.fks", b"fn f() { # caf\xe9\n}\n");
+    place.write("words.fks", b"This is not a program.\n");
+    place.write(
+        "deep.fks",
+        format!("fn f() -> (s: f64) {{ s = {}1{} }}\n", "(".repeat(50_000), ")".repeat(50_000)).as_bytes(),
+    );
+    place.write("long.fks", &b"# comment\n".repeat(200_000));
+    place.write("empty.fks", b"");
+    std::fs::create_dir(place.path("dir.fks")).expect("a directory");
+    for command in ["run", "check", "build", "info", "fmt"] {
+        place.farkas(&format!("{command} garbage.fks")).fails(1, &["garbage.fks", "is not a text file"]);
+        place.farkas(&format!("{command} latin.fks")).fails(1, &["0xE9 is not UTF-8"]);
+        place.farkas(&format!("{command} words.fks")).fails(1, &["words.fks:1:1"]);
+        place.farkas(&format!("{command} deep.fks")).fails(1, &["nested too deeply"]);
+        place.farkas(&format!("{command} long.fks")).fails(1, &["long.fks"]);
+        place.farkas(&format!("{command} dir.fks")).fails(2, &["cannot read `dir.fks`: it is a directory"]);
+        place.farkas(&format!("{command} nowhere.fks")).fails(2, &["cannot read `nowhere.fks`: there is no such file"]);
+    }
+    place.farkas("run empty.fks").fails(1, &["`empty.fks` defines no function"]);
+    place.farkas("build empty.fks").fails(1, &["`empty.fks` defines no function"]);
+    place.farkas("check empty.fks").succeeds();
+    assert_eq!(place.read("garbage.fks"), garbage);
+}
+
+#[test]
+fn run_time_errors_have_their_own_code() {
+    let place = Place::new();
+    place.write("div.fks", b"fn div<N>(A: i32[N]) -> (B: i32[N]) { B[i] = 7 / A[i] }\n");
+    let run = place.farkas("run div.fks --in A=[1,0] --out B=@b.npy").fails(4, &["division by zero"]);
+    assert_eq!(run.stdout, "");
+    assert!(!place.path("b.npy").exists());
+}
+
+#[test]
+fn a_budget_that_ran_out_has_its_own_code() {
+    let place = Place::new();
+    place.farkas("check matmul.fks --time-limit 0.0000001").fails(3, &["the budget of stage", "--time-limit"]);
+}
+
+#[test]
+fn usage_errors_are_told_on_stderr() {
+    let place = Place::new();
+    for line in ["", "frobnicate", "run", "check", "run copy.fks --nonsense", "build copy.fks --emit=loop"] {
+        let run = place.farkas(line);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{line}");
+        assert!(run.stderr.contains("Usage") || run.stderr.contains("--help"), "{run:#?}");
+    }
+}

@@ -1,0 +1,11 @@
+//! The real binary, as a user runs it: results, messages, exit codes, and what is left on the disk.
+#![forbid(unsafe_code)]
+
+mod bad_data;
+mod bad_input;
+mod examples;
+mod outputs;
+mod run;
+mod stages;
+mod support;
+mod texts;

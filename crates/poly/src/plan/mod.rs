@@ -1,0 +1,139 @@
+//! Plans: a schedule in the user's words. For each statement, its loops by name, outermost first, with the positions that
+//! order it among its neighbours in between.
+//!
+//! In: the original order, or another plan and a transformation (`transform`).  Out: a schedule tree.
+//! Two statements share a loop where their entries agree up to and including it. Comparing entries from left to right is
+//! the execution order, so a plan is a schedule and the tree only its shape.
+
+mod tree;
+
+use program::{Affine, Cond, Function};
+
+use crate::scop::Scop;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// In the order of the Scop's statements.
+    pub statements: Vec<StatementPlan>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatementPlan {
+    /// The statement's name in the Scop.
+    pub name: String,
+    /// The source statement it is part of.
+    pub source: String,
+    pub entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// A place in a sequence.
+    Position(i64),
+    Loop(Loop),
+    /// Index-set splitting: the instances for which it holds come first.
+    Split(Cond),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loop {
+    pub name: String,
+    /// Over the statement's own iterators.
+    pub expr: Affine,
+    pub kind: LoopKind,
+}
+
+/// How the iterations of a loop may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopKind {
+    Serial,
+    Parallel,
+    /// All iterations, at most so many, in lockstep.
+    Vector(u32),
+    Unrolled,
+}
+
+impl LoopKind {
+    pub fn name(self) -> String {
+        match self {
+            LoopKind::Serial => "serial".into(),
+            LoopKind::Parallel => "parallel".into(),
+            LoopKind::Vector(lanes) => format!("vector({lanes})"),
+            LoopKind::Unrolled => "unroll".into(),
+        }
+    }
+
+    /// The kind that a mark in a schedule tree names.
+    pub fn from_name(name: &str) -> Option<LoopKind> {
+        match name {
+            "parallel" => Some(LoopKind::Parallel),
+            "unroll" => Some(LoopKind::Unrolled),
+            _ => {
+                let lanes = name.strip_prefix("vector(")?.strip_suffix(')')?;
+                lanes.parse().ok().map(LoopKind::Vector)
+            }
+        }
+    }
+}
+
+impl Entry {
+    pub fn as_loop(&self) -> Option<&Loop> {
+        match self {
+            Entry::Loop(found) => Some(found),
+            Entry::Position(_) | Entry::Split(_) => None,
+        }
+    }
+}
+
+impl Plan {
+    /// The order in which the program is written.
+    pub fn original(scop: &Scop) -> Plan {
+        let statements = scop.statements.iter().map(|statement| {
+            let entries = statement.order.iter().map(|affine| match affine.as_constant() {
+                Some(position) => Entry::Position(position),
+                None => {
+                    let name = loop_name(&scop.function, affine);
+                    Entry::Loop(Loop { name, expr: affine.clone(), kind: LoopKind::Serial })
+                }
+            });
+            StatementPlan { name: statement.name.clone(), source: statement.source.clone(), entries: entries.collect() }
+        });
+        Plan { statements: statements.collect() }
+    }
+
+    /// One line per statement: `S0_update: 0, 0, for i, for j, 1, parallel for k`.
+    pub fn to_text(&self, scop: &Scop) -> String {
+        let lines = self.statements.iter().map(|statement| {
+            let entries = statement.entries.iter().map(|entry| match entry {
+                Entry::Position(position) => position.to_string(),
+                Entry::Split(cond) => format!("split {}", scop.function.show_cond(cond)),
+                Entry::Loop(Loop { name, expr, kind }) => {
+                    let kind = if *kind == LoopKind::Serial { String::new() } else { format!("{} ", kind.name()) };
+                    format!("{kind}for {name} = {}", scop.function.show(expr))
+                }
+            });
+            format!("{}: {}\n", statement.name, entries.collect::<Vec<_>>().join(", "))
+        });
+        lines.collect()
+    }
+}
+
+impl StatementPlan {
+    pub fn loop_named(&self, name: &str) -> Option<(usize, &Loop)> {
+        let mut loops = self.entries.iter().enumerate().filter_map(|(level, entry)| Some((level, entry.as_loop()?)));
+        loops.find(|(_, found)| found.name == name)
+    }
+
+    pub fn loops(&self) -> impl Iterator<Item = &Loop> {
+        self.entries.iter().filter_map(Entry::as_loop)
+    }
+}
+
+/// The iterator's name for `i` and `-i`; otherwise a name made of the expression's first iterator.
+fn loop_name(function: &Function, affine: &Affine) -> String {
+    let mut name = None;
+    affine.visit_iters(&mut |iter| {
+        name.get_or_insert_with(|| function.iter(iter).name.clone());
+    });
+    name.unwrap_or_else(|| "c".into())
+}
