@@ -7,12 +7,14 @@ pub(crate) mod fmt;
 pub(crate) mod info;
 pub(crate) mod run;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use farkas::{Engine, Signature, Source};
 
 use crate::failure::{Exit, Failure};
+use crate::files;
 
 /// Flags of every command that compiles.
 #[derive(Debug, Args)]
@@ -20,6 +22,10 @@ pub(crate) struct Compile {
     /// Who decides the order of the instances
     #[arg(long, value_enum, default_value_t, value_name = "WHO", help_heading = "Compiling")]
     order: Order,
+
+    /// A schedule to follow: a script, or an isl schedule tree if the name ends in .yaml or .yml
+    #[arg(long, value_name = "FILE", help_heading = "Compiling", conflicts_with = "order")]
+    schedule: Option<PathBuf>,
 
     /// Time for each stage that asks the solver; the scheduler then falls back to the original order
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_seconds, help_heading = "Compiling")]
@@ -36,12 +42,21 @@ enum Order {
 }
 
 impl Compile {
-    fn engine(&self, emit: Vec<farkas::Emit>) -> Engine {
+    fn engine(&self, emit: Vec<farkas::Emit>) -> Result<Engine, Failure> {
         let order = match self.order {
             Order::Scheduled => farkas::Order::Scheduled,
             Order::Original => farkas::Order::Original,
         };
-        Engine::with_options(farkas::Options { emit, time_limit: self.time_limit, order, ..Default::default() })
+        let schedule = match &self.schedule {
+            Some(path) => {
+                let source = files::read_source(path)?;
+                let tree = path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
+                Some(if tree { farkas::Schedule::Tree(source) } else { farkas::Schedule::Script(source) })
+            }
+            None => None,
+        };
+        let time_limit = self.time_limit;
+        Ok(Engine::with_options(farkas::Options { emit, time_limit, order, schedule, ..Default::default() }))
     }
 }
 

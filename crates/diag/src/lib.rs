@@ -40,7 +40,26 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What the user could do about it.
     pub helps: Vec<String>,
+    /// Labels in another source: a schedule script's error also shows the program.
+    pub elsewhere: Option<Box<Elsewhere>>,
+    /// The facts behind the message as data, for `--message-format=json`.
+    pub data: Option<Box<serde_json::Value>>,
 }
+
+/// Labels in a source other than the one a diagnostic is about.
+#[derive(Clone, Debug)]
+pub struct Elsewhere {
+    pub source: Source,
+    pub labels: Vec<Label>,
+}
+
+impl PartialEq for Elsewhere {
+    fn eq(&self, other: &Elsewhere) -> bool {
+        self.source.name() == other.source.name() && self.labels == other.labels
+    }
+}
+
+impl Eq for Elsewhere {}
 
 impl Diagnostic {
     /// An error whose primary label, at `span`, is still without text.
@@ -52,6 +71,8 @@ impl Diagnostic {
             labels: vec![Label { span, text: String::new(), primary: true }],
             notes: Vec::new(),
             helps: Vec::new(),
+            elsewhere: None,
+            data: None,
         }
     }
 
@@ -80,6 +101,19 @@ impl Diagnostic {
 
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.helps.push(text.into());
+        self
+    }
+
+    /// The same message about `span` of another source, to which `text` belongs; its labels stay where they are.
+    pub fn moved_to(mut self, own: &Source, span: Span, text: impl Into<String>) -> Self {
+        let label = Label { span, text: text.into(), primary: true };
+        let labels = std::mem::replace(&mut self.labels, vec![label]);
+        self.elsewhere = Some(Box::new(Elsewhere { source: own.clone(), labels }));
+        self
+    }
+
+    pub fn with_data(mut self, data: serde_json::Value) -> Self {
+        self.data = Some(Box::new(data));
         self
     }
 

@@ -30,6 +30,11 @@ fn group<'a>(source: &'a Source, diagnostic: &'a Diagnostic) -> Group<'a> {
     let annotations = diagnostic.labels.iter().map(|label| annotation(source, label));
     let snippet = Snippet::source(source.text()).path(source.name()).annotations(annotations);
     let mut group = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code).element(snippet);
+    if let Some(elsewhere) = &diagnostic.elsewhere {
+        let annotations = elsewhere.labels.iter().map(|label| annotation(&elsewhere.source, label));
+        let source = Snippet::source(elsewhere.source.text()).path(elsewhere.source.name());
+        group = group.element(source.annotations(annotations));
+    }
     for note in &diagnostic.notes {
         group = group.element(Level::NOTE.message(note.as_str()));
     }
@@ -61,21 +66,11 @@ fn clamp(source: &Source, span: Span) -> std::ops::Range<usize> {
 
 /// One diagnostic as data: code, message, labels with offsets and positions, notes and helps.
 pub fn to_json(source: &Source, diagnostic: &Diagnostic) -> Value {
-    let labels: Vec<Value> = diagnostic
-        .labels
-        .iter()
-        .map(|label| {
-            let start = source.location(label.span.start);
-            let end = source.location(label.span.end);
-            json!({
-                "start": label.span.start, "end": label.span.end,
-                "line": start.line, "column": start.column,
-                "end_line": end.line, "end_column": end.column,
-                "text": label.text, "primary": label.primary,
-            })
-        })
-        .collect();
-    json!({
+    let mut labels = labels_json(source, &diagnostic.labels);
+    if let Some(elsewhere) = &diagnostic.elsewhere {
+        labels.extend(labels_json(&elsewhere.source, &elsewhere.labels));
+    }
+    let mut json = json!({
         "severity": match diagnostic.severity { Severity::Error => "error", Severity::Warning => "warning" },
         "code": diagnostic.code,
         "message": diagnostic.message,
@@ -83,7 +78,26 @@ pub fn to_json(source: &Source, diagnostic: &Diagnostic) -> Value {
         "labels": labels,
         "notes": diagnostic.notes,
         "helps": diagnostic.helps,
-    })
+    });
+    if let Some(data) = &diagnostic.data {
+        json["witness"] = data.as_ref().clone();
+    }
+    json
+}
+
+fn labels_json(source: &Source, labels: &[Label]) -> Vec<Value> {
+    let label = |label: &Label| {
+        let start = source.location(label.span.start);
+        let end = source.location(label.span.end);
+        json!({
+            "file": source.name(),
+            "start": label.span.start, "end": label.span.end,
+            "line": start.line, "column": start.column,
+            "end_line": end.line, "end_column": end.column,
+            "text": label.text, "primary": label.primary,
+        })
+    };
+    labels.iter().map(label).collect()
 }
 
 #[cfg(test)]

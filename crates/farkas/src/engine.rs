@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use diag::Source;
 
 use crate::pipeline::{self, Code, Log, Order, Timing};
-use crate::{Args, Emit, Error, Result, Signature, call};
+use crate::script;
+use crate::{Args, Emit, Error, Result, Schedule, Signature, call};
 
 /// How to compile.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub struct Options {
     /// The same as a number of isl's operations, which does not depend on the machine.
     pub operation_limit: Option<u64>,
     pub order: Order,
+    /// A schedule to follow instead.
+    pub schedule: Option<Schedule>,
 }
 
 impl Default for Options {
@@ -27,6 +30,7 @@ impl Default for Options {
             time_limit: Duration::from_secs(10),
             operation_limit: Some(500_000_000),
             order: Order::Scheduled,
+            schedule: None,
         }
     }
 }
@@ -76,15 +80,22 @@ impl Engine {
         let (program, front_end) = self.front_end(source)?;
         let mut checked = Vec::new();
         let mut diagnostics = Vec::new();
+        let mut failure = None;
         for function in &program.functions {
             let mut log = front_end.clone();
-            match pipeline::schedule(function, &self.options, &mut log) {
+            match pipeline::schedule(source, function, &self.options, &mut log) {
                 Ok(_) => checked.push(Checked { signature: Signature::of(function), log }),
-                Err(diag::Error::User(errors)) => diagnostics.extend(errors),
-                Err(error) => return Err(Error::new(source, error)),
+                Err(Error::User { source: about, diagnostics: errors }) if about.name() == source.name() => {
+                    diagnostics.extend(errors);
+                }
+                Err(error) => failure = failure.or(Some(error)),
             }
         }
-        if diagnostics.is_empty() { Ok(checked) } else { Err(Error::user(source, diagnostics)) }
+        match failure {
+            _ if !diagnostics.is_empty() => Err(Error::user(source, diagnostics)),
+            Some(failure) => Err(failure),
+            None => Ok(checked),
+        }
     }
 
     /// What the functions of a source take and give, without compiling them.
@@ -97,8 +108,11 @@ impl Engine {
         let mut log = Log::default();
         let user = |diagnostics| Error::user(source, diagnostics);
         let file = log.stage("parse", || syntax::parse(source)).map_err(user)?;
-        let program = log.stage("lower", || program::lower(&file)).map_err(user)?;
+        let program = log.stage("lower", || program::lower(&file, source)).map_err(user)?;
         program::verify(&program).map_err(|error| Error::new(source, error))?;
+        if let Some(Schedule::Script(script)) = &self.options.schedule {
+            script::check_names(script, &program).map_err(|diagnostics| Error::user(script, diagnostics))?;
+        }
         Ok((program, log))
     }
 
@@ -108,7 +122,7 @@ impl Engine {
         if self.options.emit.contains(&Emit::Program) {
             log.texts.push((Emit::Program, function.to_string()));
         }
-        let code = pipeline::compile(&function, &self.options, &mut log).map_err(|error| Error::new(source, error))?;
+        let code = pipeline::compile(source, &function, &self.options, &mut log)?;
         log.timings.push(Timing { stage: "total", time: before + started.elapsed() });
         log.texts.sort_by_key(|(emit, _)| *emit);
         Ok(Function { signature: Signature::of(&function), program: function, code, log })

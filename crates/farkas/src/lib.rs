@@ -28,6 +28,7 @@ mod emit;
 mod engine;
 mod error;
 mod pipeline;
+mod script;
 mod signature;
 mod sizes;
 
@@ -40,6 +41,7 @@ pub use engine::{Checked, Engine, Function, Module, Options};
 pub use error::{Error, Result};
 pub use pipeline::{Order, Timing};
 pub use program::{Data, Role, ScalarType, Value};
+pub use script::Schedule;
 pub use signature::{Argument, Signature};
 
 /// Formats a source file; see `docs/language.md` for the rules.

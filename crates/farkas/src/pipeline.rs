@@ -4,12 +4,13 @@
 
 use std::time::{Duration, Instant};
 
-use diag::Error;
+use diag::Source;
 use isl::{Budget, Context};
 use poly::{DependenceGraph, Dependences, LegalSchedule, Scop, Storage, Verdict};
 use program::Function;
 
-use crate::{Emit, Options};
+use crate::script::{self, Outcome};
+use crate::{Emit, Error, Options, Result, Schedule};
 
 /// How long a stage took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,71 +66,116 @@ pub(crate) struct Scheduled {
 }
 
 /// Model, checks, dependences, schedule and its proof.
-pub(crate) fn schedule(function: &Function, options: &Options, log: &mut Log) -> diag::Result<Scheduled> {
-    schedule_with(function, Storage::Expanded, options, log)
+pub(crate) fn schedule(source: &Source, function: &Function, options: &Options, log: &mut Log) -> Result<Scheduled> {
+    schedule_with(source, function, Storage::Expanded, options, log)
 }
 
-fn schedule_with(function: &Function, storage: Storage, options: &Options, log: &mut Log) -> diag::Result<Scheduled> {
-    let ctx = Context::new().map_err(|error| Error::bug("model", error.to_string()))?;
+fn schedule_with(
+    source: &Source,
+    function: &Function,
+    storage: Storage,
+    options: &Options,
+    log: &mut Log,
+) -> Result<Scheduled> {
+    let fail = |error| Error::new(source, error);
+    let ctx = Context::new().map_err(|error| fail(diag::Error::bug("model", error.to_string())))?;
     let budget = Budget { time: Some(options.time_limit), operations: options.operation_limit };
 
-    let scop = log.stage("model", || within(&ctx, budget, "model", || poly::model(&ctx, function, storage)))?;
+    let scop = log.stage("model", || within(&ctx, budget, || poly::model(&ctx, function, storage))).map_err(fail)?;
     log.emit(options, Emit::Statements, || scop.to_string());
-    log.stage("check", || within(&ctx, budget, "check", || poly::check_program(&scop)))?;
-    let deps = log.stage("deps", || within(&ctx, budget, "deps", || poly::dependences(&scop)))?;
-    log.stage("check", || within(&ctx, budget, "check", || poly::check_defined(&scop, &deps)))?;
-    emit_dependences(&scop, &deps, options, log)?;
+    log.stage("check", || within(&ctx, budget, || poly::check_program(&scop))).map_err(fail)?;
+    let deps = log.stage("deps", || within(&ctx, budget, || poly::dependences(&scop))).map_err(fail)?;
+    log.stage("check", || within(&ctx, budget, || poly::check_defined(&scop, &deps))).map_err(fail)?;
+    emit_dependences(&scop, &deps, options, log).map_err(fail)?;
 
-    let legal = match options.order {
-        Order::Original => None,
-        Order::Scheduled => choose(&ctx, budget, &scop, &deps, log)?,
+    let analysed = Analysed { ctx, budget, scop, deps };
+    let legal = match (&options.schedule, options.order) {
+        (Some(schedule), _) => analysed.follow(source, schedule, log)?,
+        (None, Order::Scheduled) => analysed.choose(log).map_err(fail)?,
+        (None, Order::Original) => None,
     };
     let legal = match legal {
         Some(legal) => legal,
-        None => {
-            let original = log.stage("schedule", || poly::Plan::original(&scop).tree(&scop))?;
-            prove(&ctx, budget, &scop, &deps, original, log)?
-        }
+        None => analysed.original(log).map_err(fail)?,
     };
     log.emit(options, Emit::Schedule, || legal.schedule().to_yaml().unwrap_or_else(|error| error.to_string()));
-    Ok(Scheduled { scop, legal })
+    Ok(Scheduled { scop: analysed.scop, legal })
 }
 
-/// The scheduler's proposal, if it comes in time and is proven in time.
-fn choose(
-    ctx: &Context,
+/// A function about which everything is known but its schedule.
+struct Analysed {
+    ctx: Context,
     budget: Budget,
-    scop: &Scop,
-    deps: &Dependences,
-    log: &mut Log,
-) -> diag::Result<Option<LegalSchedule>> {
-    let proposal = log.stage("schedule", || within(ctx, budget, "schedule", || poly::choose(scop, deps)));
-    let proven = proposal.and_then(|proposal| prove(ctx, budget, scop, deps, proposal, log));
-    match proven {
-        Ok(legal) => Ok(Some(legal)),
-        Err(Error::Budget { stage, spent }) => {
-            tracing::warn!(stage, spent_ms = spent.as_millis() as u64, "over budget: keeping the original order");
-            Ok(None)
+    scop: Scop,
+    deps: Dependences,
+}
+
+impl Analysed {
+    /// The scheduler's proposal, if it comes in time and is proven in time.
+    fn choose(&self, log: &mut Log) -> diag::Result<Option<LegalSchedule>> {
+        let proposal =
+            log.stage("schedule", || within(&self.ctx, self.budget, || poly::choose(&self.scop, &self.deps)));
+        match proposal.and_then(|proposal| self.prove(proposal, log)) {
+            Ok(legal) => Ok(Some(legal)),
+            Err(diag::Error::Budget { stage, spent }) => {
+                tracing::warn!(stage, spent_ms = spent.as_millis() as u64, "over budget: keeping the original order");
+                Ok(None)
+            }
+            Err(error) => Err(error),
         }
-        Err(error) => Err(error),
     }
-}
 
-/// Only what `check_legal` calls legal goes on. A schedule of our own that is not is our bug.
-fn prove(
-    ctx: &Context,
-    budget: Budget,
-    scop: &Scop,
-    deps: &Dependences,
-    schedule: isl::Schedule,
-    log: &mut Log,
-) -> diag::Result<LegalSchedule> {
-    let verdict =
-        log.stage("legality", || within(ctx, budget, "legality", || poly::check_legal(scop, deps, schedule)))?;
-    match verdict {
-        Verdict::Legal(legal) => Ok(legal),
-        Verdict::Unknown { spent } => Err(Error::Budget { stage: "legality", spent }),
-        Verdict::Illegal(violation) => Err(Error::bug("schedule", violation.explain(scop).message)),
+    fn original(&self, log: &mut Log) -> diag::Result<LegalSchedule> {
+        let original = log.stage("schedule", || poly::Plan::original(&self.scop).tree(&self.scop))?;
+        self.prove(original, log)
+    }
+
+    /// Only what `check_legal` calls legal goes on. A schedule of our own that is not is our bug.
+    fn prove(&self, schedule: isl::Schedule, log: &mut Log) -> diag::Result<LegalSchedule> {
+        let verdict = log.stage("legality", || {
+            within(&self.ctx, self.budget, || poly::check_legal(&self.scop, &self.deps, schedule))
+        })?;
+        match verdict {
+            Verdict::Legal(legal) => Ok(legal),
+            Verdict::Unknown { spent } => Err(diag::Error::Budget { stage: "legality", spent }),
+            Verdict::Illegal(violation) => Err(diag::Error::bug("schedule", violation.explain(&self.scop).message)),
+        }
+    }
+
+    /// The user's schedule: step by step for a script, as a whole for a tree. None if it has nothing for this function.
+    fn follow(&self, source: &Source, schedule: &Schedule, log: &mut Log) -> Result<Option<LegalSchedule>> {
+        let fail = |error| Error::new(source, error);
+        match schedule {
+            Schedule::Script(text) => {
+                let refuse = |diagnostics| Error::user(text, diagnostics);
+                let parsed = syntax::parse_script(text).map_err(refuse)?;
+                let Some(steps) = script::steps(&parsed, &self.scop.function).map_err(refuse)? else { return Ok(None) };
+                let outcome = log.stage("legality", || {
+                    within(&self.ctx, self.budget, || script::apply(&self.scop, &self.deps, &steps, source))
+                });
+                match outcome.map_err(fail)? {
+                    Outcome::Legal(legal) => Ok(Some(legal)),
+                    Outcome::Empty => Ok(None),
+                    Outcome::Refused(diagnostics) => Err(refuse(diagnostics)),
+                    Outcome::Unknown(spent) => Err(Error::Budget { stage: "legality", spent }),
+                }
+            }
+            Schedule::Tree(text) => {
+                let tree = script::load(&self.ctx, &self.scop, text).map_err(|errors| Error::user(text, errors))?;
+                let verdict = log.stage("legality", || {
+                    within(&self.ctx, self.budget, || poly::check_legal(&self.scop, &self.deps, tree))
+                });
+                match verdict.map_err(fail)? {
+                    Verdict::Legal(legal) => Ok(Some(legal)),
+                    Verdict::Unknown { spent } => Err(Error::Budget { stage: "legality", spent }),
+                    Verdict::Illegal(violation) => {
+                        let explained = violation.explain(&self.scop);
+                        let whole = diag::Span::new(0, text.text().find('\n').unwrap_or(text.text().len()));
+                        Err(Error::user(text, vec![explained.moved_to(source, whole, "refused: this tree is illegal")]))
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -141,21 +187,22 @@ pub(crate) struct Code {
 }
 
 /// Schedules a function and generates its code.
-pub(crate) fn compile(function: &Function, options: &Options, log: &mut Log) -> diag::Result<Code> {
-    let mut scheduled = schedule(function, options, log)?;
-    let mut kernel = log.stage("loops", || lower(&scheduled))?;
+pub(crate) fn compile(source: &Source, function: &Function, options: &Options, log: &mut Log) -> Result<Code> {
+    let fail = |error| Error::new(source, error);
+    let mut scheduled = schedule(source, function, options, log)?;
+    let mut kernel = log.stage("loops", || lower(&scheduled)).map_err(fail)?;
     // Accumulators with a cell per iteration are worth it only where they end up in a register.
     if scheduled.scop.arrays.iter().any(|array| array.expanded && is_in_memory(&kernel, &array.name)) {
         tracing::debug!("accumulators stay in memory: modelling again with one set of cells");
-        scheduled = schedule_with(function, Storage::Reused, options, log)?;
-        kernel = log.stage("loops", || lower(&scheduled))?;
+        scheduled = schedule_with(source, function, Storage::Reused, options, log)?;
+        kernel = log.stage("loops", || lower(&scheduled)).map_err(fail)?;
     }
-    let kernel = log.stage("loops", || loops::verify(kernel))?;
+    let kernel = log.stage("loops", || loops::verify(kernel)).map_err(fail)?;
     log.emit(options, Emit::Loops, || kernel.to_string());
 
     let keep_text = options.emit.iter().any(|emit| matches!(emit, Emit::Clif | Emit::Asm));
     let cpu_options = cpu::Options { keep_text, ..cpu::Options::default() };
-    let compiled = log.stage("codegen", || cpu::compile_with(&kernel, &cpu_options))?;
+    let compiled = log.stage("codegen", || cpu::compile_with(&kernel, &cpu_options)).map_err(fail)?;
     log.emit(options, Emit::Clif, || compiled.clif().to_string());
     log.emit(options, Emit::Asm, || compiled.asm().to_string());
     Ok(Code { kernel, compiled })
@@ -179,11 +226,6 @@ fn emit_dependences(scop: &Scop, deps: &Dependences, options: &Options, log: &mu
 }
 
 /// Runs a stage under the budget.
-fn within<T>(
-    ctx: &Context,
-    budget: Budget,
-    stage: &'static str,
-    work: impl FnOnce() -> diag::Result<T>,
-) -> diag::Result<T> {
-    ctx.with_budget(budget, || Ok(work())).unwrap_or_else(|error| Err(Error::bug(stage, error.to_string())))
+fn within<T>(ctx: &Context, budget: Budget, work: impl FnOnce() -> diag::Result<T>) -> diag::Result<T> {
+    ctx.with_budget(budget, || Ok(work())).unwrap_or_else(|error| Err(diag::Error::bug("budget", error.to_string())))
 }

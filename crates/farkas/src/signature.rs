@@ -38,7 +38,7 @@ impl Signature {
         Signature {
             name: function.name.clone(),
             params: function.params.iter().map(|param| param.name.clone()).collect(),
-            context: function.context.iter().map(|requirement| function.show_cond(&requirement.cond)).collect(),
+            context: function.context.iter().map(|requirement| requirement.text.clone()).collect(),
             args: args.collect(),
         }
     }

@@ -79,10 +79,7 @@ fn check(function: &Function, values: &[i64], dimensions: &[Dimension<'_>]) -> R
     }
     for requirement in &function.context {
         if requirement.cond.eval(&param, &|_| 0) != Some(true) {
-            return Err(CallError::Requirement {
-                condition: function.show_cond(&requirement.cond),
-                sizes: show(function, values),
-            });
+            return Err(CallError::Requirement { condition: requirement.text.clone(), sizes: show(function, values) });
         }
     }
     Ok(())

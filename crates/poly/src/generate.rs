@@ -15,13 +15,14 @@ use program::{Affine, Atom, IterId};
 
 use crate::fault::{Attempt, Fault};
 use crate::legality::LegalSchedule;
+use crate::plan;
 use crate::scop::{Scop, Statement};
 
 /// Generates the loops of a schedule.
 pub fn generate(scop: &Scop, schedule: &LegalSchedule) -> diag::Result<Kernel> {
     let generate = || -> Attempt<Kernel> {
         let tree = ast_tree(scop, schedule)?;
-        let mut generator = Generator::new(scop);
+        let mut generator = Generator::new(scop, schedule.has_proven_kinds());
         let body = generator.node(&tree)?;
         Ok(generator.finish(body))
     };
@@ -61,13 +62,17 @@ struct Generator<'a> {
     vars: Vec<String>,
     /// What each name of isl's means here.
     names: HashMap<String, Index>,
+    /// Whether marks that name kinds of loops count.
+    kinds: bool,
+    /// The kind of the next loop, if a mark has named one.
+    kind: Option<plan::LoopKind>,
 }
 
 impl<'a> Generator<'a> {
-    fn new(scop: &'a Scop) -> Self {
+    fn new(scop: &'a Scop, kinds: bool) -> Self {
         let params = scop.function.params.iter().enumerate();
         let names = params.map(|(position, param)| (param.name.clone(), Index::Param(ParamId(position as u32))));
-        Generator { scop, vars: Vec::new(), names: names.collect() }
+        Generator { scop, vars: Vec::new(), names: names.collect(), kinds, kind: None }
     }
 
     fn finish(self, body: Vec<Stmt>) -> Kernel {
@@ -101,7 +106,10 @@ impl<'a> Generator<'a> {
                 }
                 Ok(stmts)
             }
-            ast::Node::Mark { body, .. } => self.node(body),
+            ast::Node::Mark { id, body } => {
+                self.kind = plan::LoopKind::from_name(id).filter(|_| self.kinds);
+                self.node(body)
+            }
             ast::Node::If { cond, then, otherwise } => {
                 let cond = self.cond(cond)?;
                 let then = self.node(then)?;
@@ -111,6 +119,7 @@ impl<'a> Generator<'a> {
             ast::Node::For { iterator, init, cond, inc, body, degenerate, .. } => {
                 let lo = self.index(init)?;
                 if *degenerate {
+                    self.kind = None;
                     let hidden = self.names.insert(iterator.clone(), lo);
                     let body = self.node(body)?;
                     self.restore(iterator, hidden);
@@ -120,12 +129,18 @@ impl<'a> Generator<'a> {
                 let ast::Expr::Int(step @ 1..) = inc else {
                     return Err(Fault::bug(format!("a loop increment of {inc:?}")));
                 };
+                let kind = match self.kind.take() {
+                    None | Some(plan::LoopKind::Serial) => LoopKind::Serial,
+                    Some(plan::LoopKind::Parallel) => LoopKind::Parallel,
+                    Some(plan::LoopKind::Vector(lanes)) => LoopKind::Vector(lanes),
+                    Some(plan::LoopKind::Unrolled) => LoopKind::Unrolled,
+                };
                 let var = VarId(self.vars.len() as u32);
                 self.vars.push(iterator.clone());
                 let hidden = self.names.insert(iterator.clone(), Index::Var(var));
                 let body = self.node(body)?;
                 self.restore(iterator, hidden);
-                Ok(vec![Stmt::For(For { var, kind: LoopKind::Serial, lo, hi, step: *step, body })])
+                Ok(vec![Stmt::For(For { var, kind, lo, hi, step: *step, body })])
             }
             ast::Node::User(expr, _) => Ok(vec![self.instance(expr)?]),
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use isl::Dim;
+use petgraph::Direction;
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
@@ -24,18 +25,25 @@ impl DependenceGraph {
         build(scop, dependences).map_err(|fault| fault.at("deps"))
     }
 
-    /// Strongly connected components, in an order in which every dependence points forwards.
+    /// Strongly connected components, in an order in which every dependence points forwards; among those that could
+    /// come next, the one written first does.
     pub fn components(&self) -> Vec<Vec<&str>> {
-        let mut components: Vec<Vec<&str>> = tarjan_scc(&self.graph)
-            .into_iter()
-            .map(|component| {
-                let mut component = component;
-                component.sort();
-                component.into_iter().map(|node| self.graph[node].as_str()).collect()
-            })
-            .collect();
-        components.reverse();
-        components
+        let mut waiting: Vec<Vec<NodeIndex>> = tarjan_scc(&self.graph);
+        waiting.iter_mut().for_each(|component| component.sort());
+        waiting.sort();
+        let mut ordered = Vec::new();
+        while !waiting.is_empty() {
+            let is_ready = |component: &Vec<NodeIndex>| {
+                let sources =
+                    component.iter().flat_map(|node| self.graph.neighbors_directed(*node, Direction::Incoming));
+                let mut outside = sources.filter(|source| !component.contains(source));
+                outside.all(|source| !waiting.iter().any(|other| other.contains(&source)))
+            };
+            // Components have no cycles among them, so one is always ready.
+            let next = waiting.iter().position(is_ready).unwrap_or(0);
+            ordered.push(waiting.remove(next).into_iter().map(|node| self.graph[node].as_str()).collect());
+        }
+        ordered
     }
 
     /// Edges as lines `S0 -> S1: flow A`, then the components.

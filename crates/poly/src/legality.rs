@@ -17,11 +17,21 @@ use crate::witness::{Sample, evaluate, show_cell, show_params, show_point, small
 #[derive(Clone, Debug)]
 pub struct LegalSchedule {
     schedule: Schedule,
+    /// Whether its parallel and vector loops are proven to be such; otherwise all loops run in sequence.
+    kinds: bool,
 }
 
 impl LegalSchedule {
     pub fn schedule(&self) -> &Schedule {
         &self.schedule
+    }
+
+    pub(crate) fn with_proven_kinds(self) -> LegalSchedule {
+        LegalSchedule { kinds: true, ..self }
+    }
+
+    pub(crate) fn has_proven_kinds(&self) -> bool {
+        self.kinds
     }
 }
 
@@ -56,15 +66,21 @@ pub enum Violation {
     Instances { statement: String, values: Vec<i64>, params: Vec<i64>, missing: bool },
 }
 
-/// A dependence that the schedule breaks.
+/// One pair of instances of a dependence, with the cell that connects them.
 #[derive(Clone, Debug)]
-pub struct Reversed {
+pub struct Pair {
     pub kind: DependenceKind,
     pub source: Instance,
     pub sink: Instance,
     pub array: String,
     pub cell: Vec<i64>,
     pub params: Vec<i64>,
+}
+
+/// A dependence that the schedule breaks.
+#[derive(Clone, Debug)]
+pub struct Reversed {
+    pub pair: Pair,
     /// The first dimension of the schedule at which the order is wrong; none if the times are equal.
     pub depth: Option<usize>,
 }
@@ -72,7 +88,7 @@ pub struct Reversed {
 /// Decides whether `schedule` is legal.
 pub fn check_legal(scop: &Scop, dependences: &Dependences, schedule: Schedule) -> diag::Result<Verdict> {
     match find_violation(scop, dependences, &schedule) {
-        Ok(None) => Ok(Verdict::Legal(LegalSchedule { schedule })),
+        Ok(None) => Ok(Verdict::Legal(LegalSchedule { schedule, kinds: false })),
         Ok(Some(violation)) => Ok(Verdict::Illegal(Box::new(violation))),
         Err(Fault::Isl(isl::Error::Budget { spent, .. })) => Ok(Verdict::Unknown { spent }),
         Err(fault) => Err(fault.at("legality")),
@@ -133,7 +149,7 @@ impl Times {
 /// The first place at which `dependence`, `{ source -> [sink -> cell] }`, does not run forwards.
 fn find_reversed(scop: &Scop, times: &Times, kind: DependenceKind, dependence: Map) -> Attempt<Option<Reversed>> {
     let source = dependence.get_tuple_name(Dim::In)?;
-    let (sink, array) = sink_and_array(&dependence)?;
+    let (sink, _) = sink_and_array(&dependence)?;
     let (source_time, sink_time) = (times.of(source.as_deref())?, times.of(sink.as_deref())?);
     let depths = source_time.dim(Dim::Out)?.max(sink_time.dim(Dim::Out)?);
     // Pairs whose times agree in all dimensions so far.
@@ -152,9 +168,28 @@ fn find_reversed(scop: &Scop, times: &Times, kind: DependenceKind, dependence: M
         }
     }
     let (pairs, depth) = broken.unwrap_or((together, None));
+    let time = |statement: &Statement, params: &[i64], values: &[i64]| {
+        time_at(scop, times.of(Some(&statement.name))?, params, values)
+    };
+    let pair = smallest_pair(scop, kind, dependence, pairs, &time)?;
+    Ok(pair.map(|pair| Reversed { pair, depth }))
+}
+
+/// The time of an instance, given its statement, the parameters and its iterators.
+pub(crate) type TimeOf<'a> = dyn Fn(&Statement, &[i64], &[i64]) -> Attempt<Vec<i64>> + 'a;
+
+/// The smallest of `pairs`, which are pairs of `dependence`, `{ source -> [sink -> cell] }`; `time` is for showing.
+pub(crate) fn smallest_pair(
+    scop: &Scop,
+    kind: DependenceKind,
+    dependence: Map,
+    pairs: Map,
+    time: &TimeOf<'_>,
+) -> Attempt<Option<Pair>> {
+    let source = dependence.get_tuple_name(Dim::In)?;
+    let (sink, array) = sink_and_array(&dependence)?;
     let with_cell = dependence.intersect_range_factor_domain(pairs)?;
     let Some(sample) = smallest(with_cell.wrap()?, &scop.context)? else { return Ok(None) };
-
     let find = |name: Option<String>| {
         let statement = name.as_deref().and_then(|name| scop.statement(name));
         statement.ok_or_else(|| Fault::bug("a dependence of an unknown statement"))
@@ -163,22 +198,21 @@ fn find_reversed(scop: &Scop, times: &Times, kind: DependenceKind, dependence: M
     let (source_values, rest) = sample.point.split_at(source.iters.len());
     let (sink_values, cell) = rest.split_at(sink.iters.len());
     let array = array.ok_or_else(|| Fault::bug("a dependence through no array"))?;
-    let instance = |statement: &Statement, values: &[i64], time: &PwMultiAff, writes: bool| -> Attempt<Instance> {
+    let instance = |statement: &Statement, values: &[i64], writes: bool| -> Attempt<Instance> {
         Ok(Instance {
             statement: statement.name.clone(),
             values: values.to_vec(),
-            time: time_at(scop, time, &sample.params, values)?,
+            time: time(statement, &sample.params, values)?,
             access: access_span(scop, statement, &array, &sample.params, values, cell, writes),
         })
     };
-    Ok(Some(Reversed {
+    Ok(Some(Pair {
         kind,
-        source: instance(source, source_values, source_time, kind != DependenceKind::Anti)?,
-        sink: instance(sink, sink_values, sink_time, kind != DependenceKind::Flow)?,
+        source: instance(source, source_values, kind != DependenceKind::Anti)?,
+        sink: instance(sink, sink_values, kind != DependenceKind::Flow)?,
         array: array.clone(),
         cell: cell.to_vec(),
         params: sample.params.clone(),
-        depth,
     }))
 }
 
@@ -234,6 +268,20 @@ impl Violation {
 
 impl Reversed {
     fn explain(&self, scop: &Scop) -> Diagnostic {
+        let pair = &self.pair;
+        let cell = show_cell(&pair.array, &pair.cell);
+        let order = match self.depth {
+            Some(depth) => format!("the schedule turns them round at dimension {}", depth + 1),
+            None => "the schedule runs them at the same time".into(),
+        };
+        let message = format!("illegal schedule: a {} dependence through {cell} is reversed", pair.kind.name());
+        pair.explain(scop, "E0501", message).note(order)
+    }
+}
+
+impl Pair {
+    /// An error at the source lines of both accesses, with the instances, their times and the cell.
+    pub(crate) fn explain(&self, scop: &Scop, code: &'static str, message: String) -> Diagnostic {
         let cell = show_cell(&self.array, &self.cell);
         let (first, then) = match self.kind {
             DependenceKind::Flow => ("writes", "reads"),
@@ -242,23 +290,34 @@ impl Reversed {
         };
         let source = show_instance(scop, &self.source.statement, &self.source.values);
         let sink = show_instance(scop, &self.sink.statement, &self.sink.values);
-        let order = match self.depth {
-            Some(depth) => format!("the schedule turns them round at dimension {}", depth + 1),
-            None => "the schedule runs them at the same time".into(),
-        };
-        let mut diagnostic = Diagnostic::error(
-            "E0501",
-            self.sink.access,
-            format!("illegal schedule: a {} dependence through {cell} is reversed", self.kind.name()),
-        )
-        .here(format!("{sink} {then} {cell}, at time {:?}", self.sink.time))
-        .label(self.source.access, format!("{source} {first} {cell}, at time {:?}", self.source.time))
-        .note(order);
+        let diagnostic = Diagnostic::error(code, self.sink.access, message)
+            .here(format!("{sink} {then} {cell}, at time {:?}", self.sink.time))
+            .label(self.source.access, format!("{source} {first} {cell}, at time {:?}", self.source.time));
+        let diagnostic = diagnostic.with_data(self.to_json(scop));
         let values = show_params(&scop.function, &self.params);
-        if !values.is_empty() {
-            diagnostic = diagnostic.note(format!("this happens for {values}"));
-        }
-        diagnostic
+        if values.is_empty() { diagnostic } else { diagnostic.note(format!("this happens for {values}")) }
+    }
+
+    /// The witness as data.
+    fn to_json(&self, scop: &Scop) -> serde_json::Value {
+        let instance = |instance: &Instance| {
+            let statement = scop.statement(&instance.statement);
+            let iters = statement.map_or(&[][..], |statement| &statement.iters);
+            let named = iters.iter().zip(&instance.values);
+            let values: serde_json::Map<String, serde_json::Value> =
+                named.map(|(iter, value)| (scop.function.iter(*iter).name.clone(), (*value).into())).collect();
+            serde_json::json!({
+                "statement": instance.statement, "values": values, "time": instance.time,
+                "start": instance.access.start, "end": instance.access.end,
+            })
+        };
+        let params = scop.function.params.iter().zip(&self.params);
+        let params: serde_json::Map<String, serde_json::Value> =
+            params.map(|(param, value)| (param.name.clone(), (*value).into())).collect();
+        serde_json::json!({
+            "kind": self.kind.name(), "array": self.array, "cell": self.cell, "params": params,
+            "source": instance(&self.source), "sink": instance(&self.sink),
+        })
     }
 }
 

@@ -4,6 +4,7 @@
 //! Not here: text of any kind (`syntax`), machine code (`cpu`).
 #![forbid(unsafe_code)]
 
+mod carried;
 mod check;
 mod choose;
 mod deps;
@@ -11,18 +12,22 @@ mod fault;
 mod generate;
 mod graph;
 mod legality;
+mod load;
 mod model;
 mod plan;
 mod scop;
 mod sets;
+pub mod transform;
 mod witness;
 
+pub use carried::{Carried, Kinds, check_kinds};
 pub use check::{check_defined, check_program};
 pub use choose::choose;
 pub use deps::{DependenceKind, Dependences, dependences};
 pub use generate::generate;
 pub use graph::DependenceGraph;
-pub use legality::{Instance, LegalSchedule, Reversed, Verdict, Violation, check_legal};
+pub use legality::{Instance, LegalSchedule, Pair, Reversed, Verdict, Violation, check_legal};
+pub use load::load_tree;
 pub use model::{Storage, model};
 pub use plan::{Entry, Loop, LoopKind, Plan, StatementPlan};
 pub use scop::{Access, Scop, ScopArray, Statement, StatementKind};

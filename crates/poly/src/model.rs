@@ -477,7 +477,7 @@ fn requirements(params: &Params, function: &Function) -> Attempt<Set> {
 }
 
 /// Which values of the range a stepped loop visits.
-fn stride(node: &For) -> Attempt<Cond> {
+pub(crate) fn stride(node: &For) -> Attempt<Cond> {
     let size = node.step.checked_abs().ok_or_else(|| Fault::bug("a step overflows"))?;
     if size == 1 {
         return Ok(Cond::TRUE);

@@ -67,6 +67,8 @@ pub struct Param {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requirement {
     pub cond: Cond,
+    /// As written.
+    pub text: String,
     pub span: Span,
 }
 

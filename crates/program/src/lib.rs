@@ -18,6 +18,6 @@ pub use ir::{
     ArgRef, Array, ArrayId, Assign, Bound, Expr, ExprKind, For, Function, Iter, IterId, Node, Param, ParamId, Program,
     Requirement, Role, Scalar, ScalarId,
 };
-pub use lower::lower;
+pub use lower::{lower, lower_condition, lower_index};
 pub use scalar::{BinaryOp, ReduceOp, ScalarType, UnaryOp, Value};
 pub use verify::verify;

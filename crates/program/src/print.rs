@@ -99,7 +99,13 @@ impl Function {
             let name = match atom {
                 Atom::Param(id) => self.param(*id).name.clone(),
                 Atom::Iter(id) => self.iter(*id).name.clone(),
-                Atom::Div(numerator, divisor) => format!("floor(({})/{divisor})", self.show(numerator)),
+                Atom::Div(numerator, divisor) => {
+                    let simple = numerator.terms.len() + usize::from(numerator.constant != 0) <= 1;
+                    let numerator = self.show(numerator);
+                    let quotient =
+                        if simple { format!("{numerator} / {divisor}") } else { format!("({numerator}) / {divisor}") };
+                    if coefficient.abs() == 1 { quotient } else { format!("({quotient})") }
+                }
             };
             let factor = match coefficient.unsigned_abs() {
                 1 => String::new(),

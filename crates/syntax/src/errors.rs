@@ -32,20 +32,31 @@ pub(crate) fn offset(error: &Error<Rule>) -> usize {
 
 /// The diagnostic for an error at `failed_at` in the function that begins at `function_start`.
 pub(crate) fn syntax_error(text: &str, function_start: usize, failed_at: usize, error: &Error<Rule>) -> Diagnostic {
-    let expected = match &error.variant {
-        ErrorVariant::ParsingError { positives, .. } => positives.clone(),
-        ErrorVariant::CustomError { .. } => return too_deep(Span::new(failed_at, failed_at), "the program is"),
-    };
-    let site = Site::new(text, function_start, failed_at, expected);
-    mistakes::recognise(&site).unwrap_or_else(|| site.unexpected())
+    match Site::new(text, function_start, Brackets::default(), failed_at, error) {
+        Ok(site) => mistakes::recognise(&site).unwrap_or_else(|| site.unexpected()),
+        Err(limit) => limit,
+    }
 }
 
 impl<'a> Site<'a> {
-    fn new(text: &'a str, function_start: usize, failed_at: usize, expected: Vec<Rule>) -> Self {
+    /// The site of an error at `failed_at`, seen from `start`, where `brackets` are open. When pest gave up without
+    /// looking at the text, there is only the limit that it ran into.
+    pub(crate) fn new(
+        text: &'a str,
+        start: usize,
+        mut brackets: Brackets<'a>,
+        failed_at: usize,
+        error: &Error<Rule>,
+    ) -> Result<Self, Diagnostic> {
+        let expected = match &error.variant {
+            ErrorVariant::ParsingError { positives, .. } => positives.clone(),
+            ErrorVariant::CustomError { .. } => {
+                return Err(too_deep(Span::new(failed_at, failed_at), "the program is"));
+            }
+        };
         let mut found = next_token(text, failed_at);
-        let mut brackets = Brackets::default();
         let mut before: Vec<Token<'a>> = Vec::new();
-        for token in tokens(text, function_start).filter(|token| token.kind != Kind::Comment) {
+        for token in tokens(text, start).filter(|token| token.kind != Kind::Comment) {
             if token.start >= failed_at {
                 break;
             }
@@ -58,7 +69,7 @@ impl<'a> Site<'a> {
             before.insert(0, token);
             before.truncate(3);
         }
-        Site { text, found, before, brackets, expected }
+        Ok(Site { text, found, before, brackets, expected })
     }
 
     pub(crate) fn expects(&self, rule: Rule) -> bool {
@@ -117,17 +128,24 @@ impl<'a> Site<'a> {
     /// `expected …`, as a list of phrases without repetition.
     pub(crate) fn expectation(&self) -> String {
         let mut phrases: Vec<&str> = Vec::new();
-        for &rule in ORDER.iter().chain(&self.expected) {
-            let phrase = phrase(rule);
+        let clauses: &[Rule] = if self.expects(Rule::kw_at) { &CLAUSES } else { &[] };
+        for &rule in ORDER.iter().chain(clauses).chain(&self.expected) {
+            let phrase = if self.ends_step(rule) { END_OF_STEP } else { phrase(rule) };
             if self.expects(rule) && !phrases.contains(&phrase) && !self.is_noise(rule) {
                 phrases.push(phrase);
             }
         }
+        phrases.sort_by_key(|&phrase| phrase == END_OF_STEP);
         match phrases.split_last() {
             None => "not expected here".to_owned(),
             Some((last, [])) => format!("expected {last}"),
             Some((last, rest)) => format!("expected {} or {last}", rest.join(", ")),
         }
+    }
+
+    /// Whether a step of a script is complete here, so that the start of another means only that this one may end.
+    fn ends_step(&self, rule: Rule) -> bool {
+        self.expects(Rule::kw_at) && matches!(rule, Rule::verb | Rule::script_step | Rule::rbrace)
     }
 
     /// What could stand here but would not help the reader: an index after every name, a label before `=`.
@@ -137,17 +155,25 @@ impl<'a> Site<'a> {
             Rule::target_indices | Rule::lbracket => self.expected.len() > 1,
             Rule::colon => self.expects(Rule::assign_op),
             Rule::lparen | Rule::ident | Rule::reduce_op => self.expects(Rule::additive) || self.expects_expression(),
+            Rule::lbrace => self.expects(Rule::kw_at),
             Rule::EOI => true,
             _ => false,
         }
     }
 }
 
+/// What can follow the targets of a step, in the order in which it is usually written.
+const CLAUSES: [Rule; 4] = [Rule::kw_by, Rule::kw_as, Rule::kw_at, Rule::kw_where];
+
+const END_OF_STEP: &str = "the end of the step";
+
 /// What is listed first; the rest follows in the order in which it was tried.
-const ORDER: [Rule; 8] = [
+const ORDER: [Rule; 10] = [
     Rule::expr,
     Rule::int,
     Rule::ident,
+    Rule::name,
+    Rule::verb,
     Rule::additive,
     Rule::compare,
     Rule::multiplicative,
@@ -211,6 +237,18 @@ fn phrase(rule: Rule) -> &'static str {
         Rule::kw_rev => "`rev`",
         Rule::kw_then => "`then`",
         Rule::kw_else => "`else`",
+        Rule::script | Rule::script_rest | Rule::schedule | Rule::kw_schedule => "a schedule",
+        Rule::steps | Rule::script_step | Rule::verb => "a step",
+        Rule::script_targets | Rule::script_target | Rule::name => "a name",
+        Rule::by_clause => "`by`",
+        Rule::as_clause | Rule::kw_as => "`as`",
+        Rule::at_clause | Rule::kw_at => "`at`",
+        Rule::where_clause => "`where`",
+        Rule::signed => "an integer",
+        Rule::name_list => "`(`",
+        Rule::map_clause => "`{`",
+        Rule::map_entry => "a map",
+        Rule::loop_names | Rule::map_inputs | Rule::map_outputs => "`[`",
         Rule::EOI => "the end of the file",
         // Parts of tokens, which pest never reports on their own.
         Rule::reduce_only
@@ -221,6 +259,9 @@ fn phrase(rule: Rule) -> &'static str {
         | Rule::keyword
         | Rule::digits
         | Rule::exponent
+        | Rule::clause
+        | Rule::blank
+        | Rule::gap
         | Rule::WHITESPACE
         | Rule::COMMENT => "something else",
     }

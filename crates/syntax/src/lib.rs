@@ -1,8 +1,9 @@
 //! The Farkas language as text: grammar, syntax tree, error messages and formatter.
 //!
 //! In: a [`Source`](diag::Source).  Out: an [`ast::File`], or diagnostics; or the source in canonical layout.
-//! Needs: `grammar/farkas.pest`, which is the definition of the language.
-//! Not here: what names mean, types, shapes (`program`).
+//! Schedule scripts likewise: a [`script::Script`].
+//! Needs: `grammar/farkas.pest` and `grammar/schedule.pest`, which are the definition of the two languages.
+//! Not here: what names mean, types, shapes (`program`); which verbs a script may use and what they do (`poly`).
 #![forbid(unsafe_code)]
 
 pub mod ast;
@@ -14,6 +15,7 @@ mod limits;
 mod mistakes;
 mod parse;
 mod print;
+pub mod script;
 mod tokens;
 mod tree;
 
@@ -21,6 +23,7 @@ pub use format::format;
 pub use limits::{MAX_NESTING, MAX_SOURCE_BYTES, decode};
 pub use parse::parse;
 pub use print::{expr_to_string, print_ast};
+pub use script::{parse_script, print_script};
 
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ use crate::tokens::{Kind, REDUCTIONS, Token, next_token};
 pub(crate) fn recognise(site: &Site<'_>) -> Option<Diagnostic> {
     foreign_character(site)
         .or_else(|| foreign_statement(site))
-        .or_else(|| unclosed(site))
+        .or_else(|| unclosed(site, "fn", "a new function begins here"))
         .or_else(|| number(site))
         .or_else(|| reduction(site))
         .or_else(|| foreign_symbol(site))
@@ -24,11 +24,11 @@ pub(crate) fn recognise(site: &Site<'_>) -> Option<Diagnostic> {
         .or_else(|| statement(site))
 }
 
-fn span_of(token: &Token<'_>) -> Span {
+pub(crate) fn span_of(token: &Token<'_>) -> Span {
     Span::new(token.start, token.end())
 }
 
-fn foreign_character(site: &Site<'_>) -> Option<Diagnostic> {
+pub(crate) fn foreign_character(site: &Site<'_>) -> Option<Diagnostic> {
     let token = site.found?;
     let character = token.text.chars().next()?;
     if token.kind != Kind::Foreign {
@@ -78,19 +78,19 @@ fn foreign_statement(site: &Site<'_>) -> Option<Diagnostic> {
     Some(Diagnostic::error("E0001", span_of(word), message).here("not a statement").help(help))
 }
 
-/// The end of the file or a new function while brackets are open.
-fn unclosed(site: &Site<'_>) -> Option<Diagnostic> {
+/// The end of the file while brackets are open, or the word that begins a new part of it.
+pub(crate) fn unclosed(site: &Site<'_>, new_part: &str, begins_here: &'static str) -> Option<Diagnostic> {
     let opener = site.brackets.open.last()?;
     let where_noticed = match site.found_text() {
         "" => "the file ends here",
-        "fn" => "a new function begins here",
+        word if word == new_part => begins_here,
         _ => return None,
     };
     let message = format!("unclosed `{}`", opener.text);
     Some(Diagnostic::error("E0001", span_of(opener), message).here("never closed").label(site.span(), where_noticed))
 }
 
-fn number(site: &Site<'_>) -> Option<Diagnostic> {
+pub(crate) fn number(site: &Site<'_>) -> Option<Diagnostic> {
     let found = site.found?;
     let after_found = next_token(site.text, found.end()).filter(|next| next.start == found.end());
     if found.text == "." {
@@ -128,7 +128,7 @@ fn malformed_number(span: Span, text: &str) -> Diagnostic {
 }
 
 /// `sum(k, …)`, `sum k …`, `let sum[i] = …`, `argmin[k] …`.
-fn reduction(site: &Site<'_>) -> Option<Diagnostic> {
+pub(crate) fn reduction(site: &Site<'_>) -> Option<Diagnostic> {
     let found = site.found?;
     let next = next_token(site.text, found.end()).map_or("", |token| token.text);
     if REDUCTIONS.contains(&found.text) {
@@ -168,7 +168,7 @@ fn without_brackets(word: &Token<'_>) -> Diagnostic {
         .help(format!("name the index in brackets: `{}[k] A[k]`", word.text))
 }
 
-fn foreign_symbol(site: &Site<'_>) -> Option<Diagnostic> {
+pub(crate) fn foreign_symbol(site: &Site<'_>) -> Option<Diagnostic> {
     let unknown = |help: &str| {
         Some(site.error(format!("unknown operator `{}`", site.found_text())).here("not an operator").help(help))
     };
@@ -208,7 +208,7 @@ fn foreign_symbol(site: &Site<'_>) -> Option<Diagnostic> {
     }
 }
 
-fn brackets(site: &Site<'_>) -> Option<Diagnostic> {
+pub(crate) fn brackets(site: &Site<'_>) -> Option<Diagnostic> {
     let found = site.found?;
     match (site.before_text(0), found.text) {
         ("[", "]" | "|") => {
@@ -267,7 +267,7 @@ fn keyword_as_name(site: &Site<'_>) -> Option<Diagnostic> {
     })
 }
 
-fn conditional(site: &Site<'_>) -> Option<Diagnostic> {
+pub(crate) fn conditional(site: &Site<'_>) -> Option<Diagnostic> {
     let missing = if site.expects(Rule::kw_then) {
         "then"
     } else if site.expects(Rule::kw_else) {

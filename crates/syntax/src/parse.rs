@@ -12,10 +12,11 @@ use crate::ast::{File, Function};
 use crate::tokens::{Kind, Token, tokens};
 use crate::{errors, limits, tree};
 
-/// The parser that pest derives from the grammar, in a module of its own because the derive makes public items.
+/// The parser that pest derives from the two grammars, in a module of its own because the derive makes public items.
 mod grammar {
     #[derive(pest_derive::Parser)]
     #[grammar = "../../../grammar/farkas.pest"]
+    #[grammar = "../../../grammar/schedule.pest"]
     pub(crate) struct Grammar;
 }
 pub(crate) use grammar::{Grammar, Rule};
@@ -23,16 +24,23 @@ pub(crate) use grammar::{Grammar, Rule};
 /// The generated parser recurses, and unoptimised it needs tens of kilobytes per level of nesting.
 const STACK_BYTES: usize = 64 << 20;
 
-/// After this many broken functions the rest is not reported.
-const MAX_ERRORS: usize = 50;
+/// After this many errors the rest is not reported.
+pub(crate) const MAX_ERRORS: usize = 50;
 
 /// Parses a whole source. After an error, parsing resumes at the next function, so that every broken function
 /// reports its first error.
 pub fn parse(source: &Source) -> Result<File, Vec<Diagnostic>> {
     limits::check(source).map_err(|diagnostic| vec![diagnostic])?;
+    with_large_stack(|| parse_functions(source))
+}
+
+/// Runs a parser on a thread whose stack suffices for the deepest nesting that the limits accept.
+pub(crate) fn with_large_stack<T: Send>(
+    parser: impl FnOnce() -> Result<T, Vec<Diagnostic>> + Send,
+) -> Result<T, Vec<Diagnostic>> {
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new().stack_size(STACK_BYTES);
-        let handle = worker.spawn_scoped(scope, || parse_functions(source)).map_err(|error| {
+        let handle = worker.spawn_scoped(scope, parser).map_err(|error| {
             let message = format!("no thread could be started to parse this: {error}");
             vec![Diagnostic::error("E0003", Span::default(), message)]
         })?;

@@ -92,8 +92,8 @@ pub(crate) struct Brackets<'a> {
 }
 
 impl<'a> Brackets<'a> {
-    /// Takes in one token. A closer that matches nothing, or an `fn`, forgets all openers: no parse goes past it
-    /// with brackets open.
+    /// Takes in one token. A closer that matches nothing, an `fn` or a `schedule` forgets all openers: no parse
+    /// goes past it with brackets open.
     pub(crate) fn see(&mut self, token: Token<'a>) {
         match token.text {
             "(" | "[" | "{" => self.open.push(token),
@@ -101,7 +101,7 @@ impl<'a> Brackets<'a> {
                 Some(opener) if closer_of(opener.text) == token.text => drop(self.open.pop()),
                 _ => self.open.clear(),
             },
-            "fn" => self.open.clear(),
+            "fn" | "schedule" => self.open.clear(),
             _ => {}
         }
     }

@@ -17,7 +17,7 @@ use crate::ast::{
 use crate::limits::{MAX_NESTING, too_deep};
 use crate::parse::Rule;
 
-type Built<T> = Result<T, Diagnostic>;
+pub(crate) type Built<T> = Result<T, Diagnostic>;
 
 /// The operators from weakest to strongest; `level` has the same order.
 static PRECEDENCE: LazyLock<PrattParser<Rule>> = LazyLock::new(|| {
@@ -59,23 +59,23 @@ struct Measured {
 
 /// `base` is the offset in the source at which the text given to pest begins.
 #[derive(Clone, Copy)]
-struct Builder {
-    base: usize,
+pub(crate) struct Builder {
+    pub(crate) base: usize,
 }
 
 /// The children of a pair, without punctuation and keywords that only guide the parse.
-struct Parts<'i> {
+pub(crate) struct Parts<'i> {
     pairs: Pairs<'i, Rule>,
     parent: Span,
 }
 
 impl<'i> Parts<'i> {
-    fn optional(&mut self, rule: Rule) -> Option<Pair<'i, Rule>> {
+    pub(crate) fn optional(&mut self, rule: Rule) -> Option<Pair<'i, Rule>> {
         self.skip_punctuation();
         if self.pairs.peek()?.as_rule() == rule { self.pairs.next() } else { None }
     }
 
-    fn next(&mut self) -> Built<Pair<'i, Rule>> {
+    pub(crate) fn next(&mut self) -> Built<Pair<'i, Rule>> {
         self.skip_punctuation();
         self.pairs.next().ok_or_else(|| mismatch(self.parent))
     }
@@ -87,7 +87,7 @@ impl<'i> Parts<'i> {
     }
 
     /// All that are left, each mapped.
-    fn each<T>(mut self, mut map: impl FnMut(Pair<'i, Rule>) -> Built<T>) -> Built<Vec<T>> {
+    pub(crate) fn each<T>(mut self, mut map: impl FnMut(Pair<'i, Rule>) -> Built<T>) -> Built<Vec<T>> {
         let mut all = Vec::new();
         loop {
             self.skip_punctuation();
@@ -103,6 +103,9 @@ fn is_punctuation(rule: Rule) -> bool {
     matches!(
         rule,
         Rule::kw_fn
+            | Rule::kw_schedule
+            | Rule::kw_as
+            | Rule::kw_at
             | Rule::kw_where
             | Rule::kw_let
             | Rule::kw_for
@@ -129,23 +132,23 @@ fn is_punctuation(rule: Rule) -> bool {
     )
 }
 
-fn mismatch(span: Span) -> Diagnostic {
+pub(crate) fn mismatch(span: Span) -> Diagnostic {
     Diagnostic::error("E0001", span, "the grammar and the tree builder disagree here")
         .note("this is a bug in Farkas, not in the program")
 }
 
 impl Builder {
-    fn span(self, pair: &Pair<'_, Rule>) -> Span {
+    pub(crate) fn span(self, pair: &Pair<'_, Rule>) -> Span {
         let span = pair.as_span();
         Span::new(self.base + span.start(), self.base + span.end())
     }
 
-    fn parts<'i>(self, pair: Pair<'i, Rule>) -> Parts<'i> {
+    pub(crate) fn parts<'i>(self, pair: Pair<'i, Rule>) -> Parts<'i> {
         let parent = self.span(&pair);
         Parts { pairs: pair.into_inner(), parent }
     }
 
-    fn ident(self, pair: &Pair<'_, Rule>) -> Ident {
+    pub(crate) fn ident(self, pair: &Pair<'_, Rule>) -> Ident {
         Ident { name: pair.as_str().to_owned(), span: self.span(pair) }
     }
 
@@ -298,7 +301,7 @@ impl Builder {
         Ok((Range { lo: lo.expr, hi: hi.expr, span }, lo.depth.max(hi.depth)))
     }
 
-    fn expr(self, pair: Pair<'_, Rule>) -> Built<Expr> {
+    pub(crate) fn expr(self, pair: Pair<'_, Rule>) -> Built<Expr> {
         Ok(self.measured(pair)?.expr)
     }
 

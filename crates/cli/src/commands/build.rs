@@ -77,7 +77,7 @@ fn sections(options: &Options, source: &Source) -> Result<Vec<Section>, Failure>
     if emit.is_empty() {
         return Ok(sections);
     }
-    let engine = options.compile.engine(emit);
+    let engine = options.compile.engine(emit)?;
     let mut signatures = engine.signatures(source)?;
     if options.function.is_some() || signatures.is_empty() {
         signatures = vec![choose_function(source, signatures, options.function.as_deref())?];

@@ -45,7 +45,7 @@ pub(crate) fn check(options: &Options, terminal: &Terminal) -> Result<(), Failur
 
 fn check_file(path: &Path, options: &Options, terminal: &Terminal) -> Result<(), Failure> {
     let source = files::read_source(path)?;
-    let checked = options.compile.engine(Vec::new()).check(&source)?;
+    let checked = options.compile.engine(Vec::new())?.check(&source)?;
     if checked.is_empty() {
         terminal::note(format_args!("warning: `{}` defines no function", source.name()));
     }

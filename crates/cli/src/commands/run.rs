@@ -111,7 +111,7 @@ fn parse_tolerance(text: &str) -> Result<f64, String> {
 
 pub(crate) fn run(options: &Options, terminal: &Terminal) -> Result<(), Failure> {
     let source = files::read_source(&options.file)?;
-    let engine = options.compile.engine(Vec::new());
+    let engine = options.compile.engine(Vec::new())?;
     let signature = choose_function(&source, engine.signatures(&source)?, options.function.as_deref())?;
     check_names(options, &signature)?;
     let targets = targets(options)?;

@@ -66,7 +66,7 @@ fn compile(case: &Case) -> Result<Compiled, String> {
     };
     let (scheduled, original) = (with(Order::Scheduled)?, with(Order::Original)?);
     let file = syntax::parse(&case.source).map_err(|_| "parses only once")?;
-    let program = program::lower(&file).map_err(|_| "lowers only once")?;
+    let program = program::lower(&file, &case.source).map_err(|_| "lowers only once")?;
     Ok(Compiled { scheduled, original, program })
 }
 

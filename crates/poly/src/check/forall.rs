@@ -8,6 +8,7 @@ use isl::{Set, Space};
 use program::{Affine, Assign, Cond, Expr, ExprKind, IterId, Node};
 
 use crate::fault::{Attempt, Fault};
+use crate::model::stride;
 use crate::scop::Scop;
 use crate::sets::{aff, cond_set, in_range};
 use crate::witness::{evaluate, show_cell, show_params, show_point, smallest};
@@ -60,7 +61,7 @@ impl Checker<'_> {
             match node {
                 Node::For(node) => {
                     outer.push(node.bound.iter);
-                    conds.push(in_range(&node.bound)?);
+                    conds.push(in_range(&node.bound)?.and(stride(node)?));
                     self.block(&node.body, outer, conds)?;
                     conds.pop();
                     outer.pop();

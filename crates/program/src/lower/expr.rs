@@ -17,6 +17,7 @@ pub(super) enum Weak {
 }
 
 /// A lowered expression and what is known about it.
+#[derive(Clone)]
 pub(super) struct Typed {
     pub(super) expr: Expr,
     pub(super) weak: Weak,
@@ -45,15 +46,27 @@ impl Typed {
     }
 }
 
-impl Lowerer {
+impl Lowerer<'_> {
     /// An expression that must be affine in parameters and indices; `what` names its use.
     pub(super) fn lower_affine(&mut self, expr: &ast::Expr, what: &str) -> Option<Affine> {
         let typed = self.lower_expr(expr)?;
         if typed.affine.is_none() {
-            let mut diagnostic = Diagnostic::error("E0301", expr.span, format!("{what} must be affine"))
+            let message = match &expr.kind {
+                ast::ExprKind::Name(name) => format!("{what} must be affine, and `{name}` is not"),
+                _ => format!("{what} must be affine"),
+            };
+            let mut diagnostic = Diagnostic::error("E0301", expr.span, message)
                 .here("not a sum of parameters and indices with constant factors")
                 .note("affine expressions are made of parameters, indices, integers, `+`, `-`, and `*`, `/`, `%` by a constant");
-            if typed.expr.ty.is_float() {
+            if let (ExprKind::Load { array, .. }, ast::ExprKind::Name(name)) = (&typed.expr.kind, &expr.kind) {
+                let declared = self.function.array(*array).span;
+                diagnostic = diagnostic.label(declared, format!("`{name}` is a value, not an index"));
+            } else if let (ExprKind::Scalar(id), ast::ExprKind::Name(name)) = (&typed.expr.kind, &expr.kind) {
+                let declared = self.function.scalar(*id).span;
+                diagnostic = diagnostic
+                    .label(declared, format!("`{name}` is a value, not a size"))
+                    .help("a size is a parameter: declare it between `<` and `>` instead of as an argument");
+            } else if typed.expr.ty.is_float() {
                 diagnostic = diagnostic.note(format!("its type is {}", typed.expr.ty));
             }
             self.report(diagnostic);
@@ -140,11 +153,20 @@ impl Lowerer {
     }
 
     fn unknown_name(&mut self, name: &str, span: Span) {
-        let mut diagnostic = Diagnostic::error("E0101", span, format!("`{name}` is not known here")).help(format!(
-            "if it is an index, bind it: by a subscript on the left, or by a reduction such as `sum[{name}]`"
-        ));
-        if let Some(closest) = self.scope.closest(name) {
-            diagnostic = diagnostic.help(format!("did you mean `{closest}`?"));
+        let help = if self.in_signature {
+            let params = self.function.params.iter().map(|param| param.name.as_str()).chain([name]);
+            format!("if it is a parameter, declare it: `<{}>`", params.collect::<Vec<_>>().join(", "))
+        } else {
+            format!("if it is an index, bind it: by a subscript on the left, or by a reduction such as `sum[{name}]`")
+        };
+        self.unknown(name, span, help);
+    }
+
+    fn unknown(&mut self, name: &str, span: Span, help: String) {
+        let mut diagnostic = Diagnostic::error("E0101", span, format!("`{name}` is not known here"));
+        match self.scope.closest(name) {
+            Some(closest) => diagnostic = diagnostic.help(format!("did you mean `{closest}`?")),
+            None => diagnostic = diagnostic.help(help),
         }
         self.report(diagnostic);
     }
@@ -159,7 +181,8 @@ impl Lowerer {
                 None
             }
             None => {
-                self.unknown_name(&base.name, base.span);
+                let help = "arrays are arguments, outputs, or introduced by `let`".to_string();
+                self.unknown(&base.name, base.span, help);
                 None
             }
         };
@@ -181,7 +204,8 @@ impl Lowerer {
         let (name, rank, at) = (declared.name.clone(), declared.shape.len(), declared.span);
         if rank != subscripts {
             let plural = if rank == 1 { "" } else { "s" };
-            let message = format!("`{name}` has {rank} dimension{plural}, but {subscripts} subscripts are given");
+            let given = if subscripts == 1 { "subscript is" } else { "subscripts are" };
+            let message = format!("`{name}` has {rank} dimension{plural}, but {subscripts} {given} given");
             let mut diagnostic = Diagnostic::error("E0107", span, message).label(at, "declared here");
             if subscripts == 0 {
                 let example: Vec<&str> = ["i", "j", "k", "l"].into_iter().take(rank).collect();
@@ -214,6 +238,10 @@ impl Lowerer {
                 Diagnostic::error("E0104", callee.span, format!("`{name}` is an array, not a function"))
                     .label(declared, "declared here")
                     .help(format!("subscripts are written in square brackets: `{name}[…]`"))
+            }
+            _ if self.functions.contains(&name) => {
+                Diagnostic::error("E0104", callee.span, "functions cannot be called by other functions")
+                    .note(format!("`{name}` is a function of this file, to be run by itself"))
             }
             _ => {
                 let functions = UnaryOp::FUNCTIONS.into_iter().map(UnaryOp::name);
@@ -294,23 +322,18 @@ impl Lowerer {
         rest: &[(ast::CompareOp, ast::Expr)],
         span: Span,
     ) -> Option<Typed> {
+        let mut operands = vec![(self.lower_expr(first), first.span)];
+        operands.extend(rest.iter().map(|(_, operand)| (self.lower_expr(operand), operand.span)));
         let mut result: Option<Typed> = None;
-        let mut left = first;
-        let mut sound = true;
-        for (op, right) in rest {
-            let (lhs, rhs) = (self.lower_expr(left), self.lower_expr(right));
-            let pair = match (lhs, rhs) {
-                (Some(lhs), Some(rhs)) => self.compare(*op, lhs, rhs, left.span.to(right.span)),
-                _ => None,
-            };
-            match (pair, result.take()) {
-                (None, _) => sound = false,
-                (Some(pair), None) => result = Some(pair),
-                (Some(pair), Some(before)) => result = self.lower_binary(ast::BinaryOp::And, before, pair, span),
-            }
-            left = right;
+        for ((op, _), pair) in rest.iter().zip(operands.windows(2)) {
+            let [(lhs, left), (rhs, right)] = pair else { continue };
+            let pair = self.compare(*op, lhs.clone()?, rhs.clone()?, left.to(*right))?;
+            result = Some(match result {
+                None => pair,
+                Some(before) => self.lower_binary(ast::BinaryOp::And, before, pair, span)?,
+            });
         }
-        result.filter(|_| sound)
+        result
     }
 
     fn compare(&mut self, op: ast::CompareOp, lhs: Typed, rhs: Typed, span: Span) -> Option<Typed> {

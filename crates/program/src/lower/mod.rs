@@ -10,7 +10,7 @@ mod range;
 mod stmt;
 mod typing;
 
-use diag::{Diagnostic, Span};
+use diag::{Diagnostic, Source, Span};
 use syntax::ast;
 
 use crate::{
@@ -22,8 +22,8 @@ use names::{Meaning, Scope};
 /// Dimensions of an array, and loops around one statement.
 pub(crate) const MAX_DIMENSIONS: usize = 16;
 
-/// Lowers every function of a file.
-pub fn lower(file: &ast::File) -> Result<Program, Vec<Diagnostic>> {
+/// Lowers every function of a file; `source` is its text, for quoting.
+pub fn lower(file: &ast::File, source: &Source) -> Result<Program, Vec<Diagnostic>> {
     let mut functions: Vec<Function> = Vec::new();
     let mut diagnostics = Vec::new();
     for function in &file.functions {
@@ -34,7 +34,8 @@ pub fn lower(file: &ast::File) -> Result<Program, Vec<Diagnostic>> {
                     .label(first.span, "first defined here"),
             );
         }
-        match Lowerer::new(function).run(function) {
+        let names = file.functions.iter().map(|function| function.name.name.as_str()).collect();
+        match Lowerer::new(function, source, names).run(function) {
             Ok(function) => functions.push(function),
             Err(errors) => diagnostics.extend(errors),
         }
@@ -42,9 +43,53 @@ pub fn lower(file: &ast::File) -> Result<Program, Vec<Diagnostic>> {
     if diagnostics.is_empty() { Ok(Program { functions }) } else { Err(diagnostics) }
 }
 
+/// An expression of a schedule script, over a function's parameters and `inputs`: `IterId(n)` stands for `inputs[n]`.
+pub fn lower_index(function: &Function, inputs: &[ast::Ident], expr: &ast::Expr) -> Result<Affine, Vec<Diagnostic>> {
+    in_scope(function, inputs, |lowerer| lowerer.lower_affine(expr, "a time"))
+}
+
+/// A condition of a schedule script, likewise.
+pub fn lower_condition(function: &Function, inputs: &[ast::Ident], expr: &ast::Expr) -> Result<Cond, Vec<Diagnostic>> {
+    in_scope(function, inputs, |lowerer| lowerer.lower_cond(expr, "a condition"))
+}
+
+fn in_scope<T>(
+    function: &Function,
+    inputs: &[ast::Ident],
+    work: impl FnOnce(&mut Lowerer<'_>) -> Option<T>,
+) -> Result<T, Vec<Diagnostic>> {
+    let source = Source::new("", "");
+    let mut lowerer = Lowerer {
+        function: Function { iters: Vec::new(), ..function.clone() },
+        source: &source,
+        functions: Vec::new(),
+        in_signature: false,
+        scope: Scope::default(),
+        diagnostics: Vec::new(),
+        equalities: Vec::new(),
+        labels: Vec::new(),
+        statements: 0,
+    };
+    for (position, param) in function.params.iter().enumerate() {
+        lowerer.scope.insert(param.name.clone(), Meaning::Param(ParamId(position as u32)), param.span);
+    }
+    for input in inputs {
+        lowerer.declare_iter(input);
+    }
+    match work(&mut lowerer) {
+        Some(result) if lowerer.diagnostics.is_empty() => Ok(result),
+        _ => Err(lowerer.diagnostics),
+    }
+}
+
 /// State while one function is lowered.
-struct Lowerer {
+struct Lowerer<'a> {
     function: Function,
+    source: &'a Source,
+    /// The functions of the file.
+    functions: Vec<&'a str>,
+    /// Only parameters can be meant: in extents and in `where`.
+    in_signature: bool,
     scope: Scope,
     diagnostics: Vec<Diagnostic>,
     /// Parameters that `where` equates with something else, in elimination order.
@@ -53,8 +98,8 @@ struct Lowerer {
     statements: usize,
 }
 
-impl Lowerer {
-    fn new(function: &ast::Function) -> Self {
+impl<'a> Lowerer<'a> {
+    fn new(function: &ast::Function, source: &'a Source, functions: Vec<&'a str>) -> Self {
         Lowerer {
             function: Function {
                 name: function.name.name.clone(),
@@ -67,6 +112,9 @@ impl Lowerer {
                 signature: Vec::new(),
                 body: Vec::new(),
             },
+            source,
+            functions,
+            in_signature: true,
             scope: Scope::default(),
             diagnostics: Vec::new(),
             equalities: Vec::new(),
@@ -93,6 +141,7 @@ impl Lowerer {
             }
             self.declare_arg(out, Role::Out);
         }
+        self.in_signature = false;
         self.collect_labels(&function.body);
         self.function.body = self.lower_block(&function.body);
         if self.diagnostics.is_empty() { Ok(self.function) } else { Err(self.diagnostics) }
@@ -220,7 +269,8 @@ impl Lowerer {
     fn lower_requirement(&mut self, condition: &ast::Expr) {
         let Some(cond) = self.lower_cond(condition, "a `where` condition") else { return };
         self.note_equalities(&cond);
-        self.function.context.push(Requirement { cond, span: condition.span });
+        let text = self.source.slice(condition.span).to_string();
+        self.function.context.push(Requirement { cond, text, span: condition.span });
     }
 
     /// Remembers `N = M` so that ranges over `N` and over `M` agree.

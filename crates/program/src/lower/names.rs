@@ -56,6 +56,11 @@ impl Scope {
         closest(name, self.entries.iter().map(|(known, ..)| known.as_str()))
     }
 
+    /// Whether the declaration of a visible name was in error.
+    pub(super) fn has_broken(&self) -> bool {
+        self.entries.iter().any(|(_, meaning, _)| matches!(meaning, Meaning::Broken))
+    }
+
     /// How many iteration variables are visible.
     pub(super) fn loops(&self) -> usize {
         self.entries.iter().filter(|(_, meaning, _)| matches!(meaning, Meaning::Iter(_))).count()

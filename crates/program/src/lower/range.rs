@@ -17,7 +17,7 @@ pub(super) struct Use {
     pub(super) place: String,
 }
 
-impl Lowerer {
+impl Lowerer<'_> {
     /// The range of `name`: the written one, else the one all `uses` agree on.
     pub(super) fn bound(
         &mut self,
@@ -31,6 +31,10 @@ impl Lowerer {
             return Some(Bound { iter, lo: lo?, hi: hi? });
         }
         let Some(first) = uses.first() else {
+            // Where a declaration is in error, so may be the reason for this.
+            if self.scope.has_broken() {
+                return None;
+            }
             self.report(
                 Diagnostic::error("E0302", name.span, format!("the range of index `{}` is not known", name.name))
                     .here("stands alone in no subscript")

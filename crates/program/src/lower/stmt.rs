@@ -15,7 +15,7 @@ struct Forall {
     guard: Cond,
 }
 
-impl Lowerer {
+impl Lowerer<'_> {
     pub(super) fn lower_stmt(&mut self, stmt: &ast::Stmt) -> Option<Node> {
         match &stmt.kind {
             ast::StmtKind::Let { target, ty, value } => {
@@ -223,6 +223,15 @@ impl Lowerer {
         ty: Option<&ast::Type>,
         value: Option<&ast::Expr>,
     ) -> Option<Assign> {
+        // Cells keep their contents from one iteration to the next; a local that is new in each must assign them all.
+        if self.scope.loops() > 0 && (value.is_none() || target.guard.is_some()) {
+            self.report(
+                Diagnostic::error("E0108", target.span, "a `let` inside a loop gives a value to all its cells")
+                    .help(format!("declare `{}` before the loop: `let {}: …`", target.name.name, target.name.name)),
+            );
+            self.bind(&target.name, Meaning::Broken);
+            return None;
+        }
         let Some(value) = value else {
             self.lower_declaration(target, ty);
             return None;

@@ -4,7 +4,7 @@ use diag::{Diagnostic, Span};
 
 use super::Lowerer;
 use super::expr::{Typed, Weak};
-use crate::{BinaryOp, Expr, ExprKind, ScalarType, UnaryOp, Value};
+use crate::{Affine, BinaryOp, Expr, ExprKind, ScalarType, UnaryOp, Value};
 
 /// What a narrow integer becomes in arithmetic.
 pub(super) fn widened(ty: ScalarType) -> ScalarType {
@@ -28,7 +28,7 @@ fn cast(expr: Expr, ty: ScalarType) -> Expr {
     if expr.ty == ty { expr } else { Expr { span: expr.span, kind: ExprKind::Cast(Box::new(expr)), ty } }
 }
 
-impl Lowerer {
+impl Lowerer<'_> {
     /// The expression in exactly type `ty`, by adapting literals or widening; otherwise an error that shows the cast.
     pub(super) fn coerce(&mut self, value: Typed, ty: ScalarType) -> Option<Expr> {
         let fits = match value.weak {
@@ -50,7 +50,16 @@ impl Lowerer {
             self.report(diagnostic);
             return None;
         }
-        if value.weak == Weak::No { Some(cast(value.expr, ty)) } else { self.adapt(value.expr, ty) }
+        match (value.weak, value.affine.as_ref().and_then(Affine::as_constant)) {
+            (Weak::No, _) => Some(cast(value.expr, ty)),
+            // Arithmetic of literals is one number, which must fit as a whole.
+            (Weak::Int, Some(number)) if ty.is_int() => {
+                let span = value.expr.span;
+                let number = self.adapt_literal(Value::I64(number), ty, span)?;
+                Some(Expr { kind: ExprKind::Const(number), ty, span })
+            }
+            _ => self.adapt(value.expr, ty),
+        }
     }
 
     /// The expression with a definite type: literals on their own are `i64` or `f64`.
@@ -227,7 +236,7 @@ impl Lowerer {
         // A negative literal is one literal, so that -128 fits i8.
         if let (UnaryOp::Neg, ExprKind::Const(Value::I64(value)), Weak::Int) = (op, &operand.kind, weak) {
             let value = value.checked_neg()?;
-            let affine = Some(crate::Affine::constant(value));
+            let affine = Some(Affine::constant(value));
             let expr = Expr { kind: ExprKind::Const(Value::I64(value)), ty, span };
             return Some(Typed { expr, weak, affine, cond: None });
         }

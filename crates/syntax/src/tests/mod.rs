@@ -12,6 +12,9 @@ mod messages;
 mod messages_of_tokens;
 mod precedence;
 mod random;
+mod script;
+mod script_hostile;
+mod script_messages;
 mod tree;
 
 fn source(text: &str) -> Source {

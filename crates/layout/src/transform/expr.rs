@@ -1,0 +1,318 @@
+//! Index expressions: integer arithmetic over inputs and parameters.
+//!
+//! The constructors fold constants and the few identities that splits and merges produce, so that expressions stay
+//! readable; they never change a value.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::error::{Error, Result};
+
+/// Values of the parameters.
+pub type Params = BTreeMap<String, i64>;
+
+/// An integer expression.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Expr {
+    Const(i64),
+    /// An input by position.
+    Input(usize),
+    /// A parameter by name.
+    Param(String),
+    Add(Box<Expr>, Box<Expr>),
+    Mul(Box<Expr>, Box<Expr>),
+    /// Floor division by something positive.
+    Div(Box<Expr>, Box<Expr>),
+    /// Remainder of that division.
+    Mod(Box<Expr>, Box<Expr>),
+    /// Bitwise exclusive or of two numbers below 2 to the `bits`.
+    Xor {
+        a: Box<Expr>,
+        b: Box<Expr>,
+        bits: u32,
+    },
+    /// `then` where `condition` is not negative, `otherwise` elsewhere.
+    Select {
+        condition: Box<Expr>,
+        then: Box<Expr>,
+        otherwise: Box<Expr>,
+    },
+}
+
+/// Expressions with more nodes than this are refused, so that no script can make them explode.
+const MAX_NODES: usize = 20_000;
+
+impl Expr {
+    pub fn param(name: impl Into<String>) -> Expr {
+        Expr::Param(name.into())
+    }
+
+    pub fn constant(&self) -> Option<i64> {
+        if let Expr::Const(value) = self { Some(*value) } else { None }
+    }
+
+    #[expect(clippy::should_implement_trait, reason = "the result is simplified, and `+` would hide that")]
+    pub fn add(self, other: Expr) -> Expr {
+        match (self, other) {
+            (Expr::Const(0), other) | (other, Expr::Const(0)) => other,
+            (Expr::Const(a), Expr::Const(b)) if a.checked_add(b).is_some() => Expr::Const(a + b),
+            (Expr::Const(a), other) => other.add(Expr::Const(a)),
+            (Expr::Add(x, a), Expr::Const(b)) if a.constant().and_then(|a| a.checked_add(b)).is_some() => {
+                let sum = a.constant().map_or(0, |a| a + b);
+                x.add(Expr::Const(sum))
+            }
+            (a, b) => match recombine(&a, &b).or_else(|| recombine(&b, &a)) {
+                Some(whole) => whole,
+                None => Expr::Add(Box::new(a), Box::new(b)),
+            },
+        }
+    }
+
+    #[expect(clippy::should_implement_trait, reason = "the result is simplified, and `-` would hide that")]
+    pub fn sub(self, other: Expr) -> Expr {
+        if self == other { Expr::Const(0) } else { self.add(other.times(-1)) }
+    }
+
+    #[expect(clippy::should_implement_trait, reason = "the result is simplified, and `*` would hide that")]
+    pub fn mul(self, other: Expr) -> Expr {
+        match (self, other) {
+            (Expr::Const(0), _) | (_, Expr::Const(0)) => Expr::Const(0),
+            (Expr::Const(1), other) | (other, Expr::Const(1)) => other,
+            (Expr::Const(a), Expr::Const(b)) if a.checked_mul(b).is_some() => Expr::Const(a * b),
+            (Expr::Const(a), other) => other.mul(Expr::Const(a)),
+            (Expr::Mul(x, a), Expr::Const(b)) if a.constant().and_then(|a| a.checked_mul(b)).is_some() => {
+                let product = a.constant().map_or(1, |a| a * b);
+                x.mul(Expr::Const(product))
+            }
+            (a, b) => Expr::Mul(Box::new(a), Box::new(b)),
+        }
+    }
+
+    pub fn times(self, factor: i64) -> Expr {
+        self.mul(Expr::Const(factor))
+    }
+
+    #[expect(clippy::should_implement_trait, reason = "the result is simplified, and `/` would hide that")]
+    pub fn div(self, divisor: Expr) -> Expr {
+        match (self, divisor) {
+            (a, Expr::Const(1)) => a,
+            (Expr::Const(a), Expr::Const(b)) if b > 0 => Expr::Const(a.div_euclid(b)),
+            (Expr::Div(x, a), Expr::Const(b)) if b > 0 && positive_product(&a, b).is_some() => {
+                let product = positive_product(&a, b).unwrap_or(1);
+                x.div(Expr::Const(product))
+            }
+            (Expr::Mul(x, a), Expr::Const(b)) if b > 0 && a.constant().is_some_and(|a| a % b == 0) => {
+                let quotient = a.constant().map_or(1, |a| a / b);
+                x.mul(Expr::Const(quotient))
+            }
+            (a, b) => Expr::Div(Box::new(a), Box::new(b)),
+        }
+    }
+
+    pub fn modulo(self, divisor: Expr) -> Expr {
+        match (self, divisor) {
+            (_, Expr::Const(1)) => Expr::Const(0),
+            (Expr::Const(a), Expr::Const(b)) if b > 0 => Expr::Const(a.rem_euclid(b)),
+            (Expr::Mod(x, a), Expr::Const(b)) if b > 0 && a.constant().is_some_and(|a| a % b == 0) => {
+                x.modulo(Expr::Const(b))
+            }
+            (Expr::Mul(_, a), Expr::Const(b)) if b > 0 && a.constant().is_some_and(|a| a % b == 0) => Expr::Const(0),
+            (a, b) => Expr::Mod(Box::new(a), Box::new(b)),
+        }
+    }
+
+    /// Division that rounds up.
+    pub fn ceil_div(self, divisor: i64) -> Expr {
+        match self.multiple_of(divisor) {
+            true => self.div(Expr::Const(divisor)),
+            false => self.add(Expr::Const(divisor - 1)).div(Expr::Const(divisor)),
+        }
+    }
+
+    pub fn xor(self, other: Expr, bits: u32) -> Expr {
+        match (&self, &other) {
+            (Expr::Const(a), Expr::Const(b)) => Expr::Const(a ^ b),
+            _ => Expr::Xor { a: Box::new(self), b: Box::new(other), bits },
+        }
+    }
+
+    pub fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
+        match condition {
+            Expr::Const(value) => {
+                if value >= 0 {
+                    then
+                } else {
+                    otherwise
+                }
+            }
+            _ => Expr::Select { condition: Box::new(condition), then: Box::new(then), otherwise: Box::new(otherwise) },
+        }
+    }
+
+    /// Whether it is a multiple for certain, by its form.
+    pub fn multiple_of(&self, divisor: i64) -> bool {
+        match self {
+            Expr::Const(value) => value.checked_rem(divisor) == Some(0),
+            Expr::Mul(a, b) => divisor == 1 || a.multiple_of(divisor) || b.multiple_of(divisor),
+            Expr::Add(a, b) => divisor == 1 || (a.multiple_of(divisor) && b.multiple_of(divisor)),
+            _ => divisor == 1,
+        }
+    }
+
+    fn children(&self) -> Vec<&Expr> {
+        match self {
+            Expr::Const(_) | Expr::Input(_) | Expr::Param(_) => Vec::new(),
+            Expr::Add(a, b) | Expr::Mul(a, b) | Expr::Div(a, b) | Expr::Mod(a, b) | Expr::Xor { a, b, .. } => {
+                vec![a, b]
+            }
+            Expr::Select { condition, then, otherwise } => vec![condition, then, otherwise],
+        }
+    }
+
+    fn nodes(&self) -> usize {
+        1 + self.children().into_iter().map(Expr::nodes).sum::<usize>()
+    }
+
+    /// Refuses an expression that has grown past all use.
+    pub(crate) fn checked(self) -> Result<Expr> {
+        if self.nodes() <= MAX_NODES {
+            Ok(self)
+        } else {
+            Err(Error::inadmissible("expression", format!("it has more than {MAX_NODES} parts")))
+        }
+    }
+
+    /// The names of the parameters, in order and once each.
+    pub(crate) fn collect_params(&self, names: &mut Vec<String>) {
+        match self {
+            Expr::Param(name) if !names.contains(name) => names.push(name.clone()),
+            _ => self.children().into_iter().for_each(|child| child.collect_params(names)),
+        }
+    }
+
+    /// The expression with other expressions for its inputs.
+    pub fn substitute(&self, inputs: &[Expr]) -> Expr {
+        let go = |expr: &Expr| expr.substitute(inputs);
+        match self {
+            Expr::Input(position) => inputs.get(*position).cloned().unwrap_or_else(|| self.clone()),
+            Expr::Const(_) | Expr::Param(_) => self.clone(),
+            Expr::Add(a, b) => go(a).add(go(b)),
+            Expr::Mul(a, b) => go(a).mul(go(b)),
+            Expr::Div(a, b) => go(a).div(go(b)),
+            Expr::Mod(a, b) => go(a).modulo(go(b)),
+            Expr::Xor { a, b, bits } => go(a).xor(go(b), *bits),
+            Expr::Select { condition, then, otherwise } => Expr::select(go(condition), go(then), go(otherwise)),
+        }
+    }
+
+    /// The value at a point.
+    pub fn evaluate(&self, inputs: &[i64], params: &Params) -> Result<i64> {
+        const EVALUATE: &str = "evaluate";
+        let go = |expr: &Expr| expr.evaluate(inputs, params);
+        let positive = |divisor: i64| {
+            if divisor > 0 {
+                Ok(divisor)
+            } else {
+                Err(Error::inadmissible(EVALUATE, format!("the divisor {divisor} is not positive")))
+            }
+        };
+        let fits = |value: Option<i64>| value.ok_or(Error::Overflow { operation: EVALUATE });
+        match self {
+            Expr::Const(value) => Ok(*value),
+            Expr::Input(position) => inputs
+                .get(*position)
+                .copied()
+                .ok_or_else(|| Error::inadmissible(EVALUATE, format!("there is no input {position}"))),
+            Expr::Param(name) => params
+                .get(name)
+                .copied()
+                .ok_or_else(|| Error::inadmissible(EVALUATE, format!("the parameter {name} has no value"))),
+            Expr::Add(a, b) => fits(go(a)?.checked_add(go(b)?)),
+            Expr::Mul(a, b) => fits(go(a)?.checked_mul(go(b)?)),
+            Expr::Div(a, b) => Ok(go(a)?.div_euclid(positive(go(b)?)?)),
+            Expr::Mod(a, b) => Ok(go(a)?.rem_euclid(positive(go(b)?)?)),
+            Expr::Xor { a, b, .. } => Ok(go(a)? ^ go(b)?),
+            Expr::Select { condition, then, otherwise } => {
+                if go(condition)? >= 0 {
+                    go(then)
+                } else {
+                    go(otherwise)
+                }
+            }
+        }
+    }
+
+    /// The expression as text, with names for the inputs.
+    pub fn display<'a>(&'a self, inputs: &'a [String]) -> impl fmt::Display + 'a {
+        Named { expr: self, inputs }
+    }
+}
+
+/// `(x / f) * f + x mod f` is `x`.
+fn recombine(quotient: &Expr, remainder: &Expr) -> Option<Expr> {
+    let (Expr::Mul(division, factor), Expr::Mod(whole, modulus)) = (quotient, remainder) else { return None };
+    let Expr::Div(divided, divisor) = &**division else { return None };
+    (divided == whole && divisor == factor && modulus == factor).then(|| (**whole).clone())
+}
+
+fn positive_product(a: &Expr, b: i64) -> Option<i64> {
+    a.constant().filter(|&a| a > 0).and_then(|a| a.checked_mul(b))
+}
+
+struct Named<'a> {
+    expr: &'a Expr,
+    inputs: &'a [String],
+}
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, self.expr, 0)
+    }
+}
+
+impl Named<'_> {
+    /// `level` is how tightly the surroundings bind: 0 not at all, 1 in a sum, 2 in a product.
+    fn write(&self, f: &mut fmt::Formatter<'_>, expr: &Expr, level: u8) -> fmt::Result {
+        let binary = |f: &mut fmt::Formatter<'_>, a: &Expr, sign: &str, b: &Expr, own: u8| {
+            if level >= own {
+                f.write_str("(")?;
+            }
+            self.write(f, a, own - 1)?;
+            f.write_str(sign)?;
+            self.write(f, b, own)?;
+            if level >= own { f.write_str(")") } else { Ok(()) }
+        };
+        match expr {
+            Expr::Const(value) => write!(f, "{value}"),
+            Expr::Input(position) => match self.inputs.get(*position) {
+                Some(name) => f.write_str(name),
+                None => write!(f, "i{position}"),
+            },
+            Expr::Param(name) => f.write_str(name),
+            Expr::Add(a, b) => match &**b {
+                Expr::Const(value) if *value < 0 && *value > i64::MIN => binary(f, a, " - ", &Expr::Const(-value), 1),
+                Expr::Mul(c, minus) if minus.constant() == Some(-1) => binary(f, a, " - ", c, 1),
+                _ => binary(f, a, " + ", b, 1),
+            },
+            Expr::Mul(a, b) => binary(f, a, "*", b, 2),
+            Expr::Div(a, b) => binary(f, a, "/", b, 2),
+            Expr::Mod(a, b) => binary(f, a, " mod ", b, 2),
+            Expr::Xor { a, b, .. } => binary(f, a, " xor ", b, 2),
+            Expr::Select { condition, then, otherwise } => {
+                f.write_str("(")?;
+                self.write(f, condition, 0)?;
+                f.write_str(" >= 0 ? ")?;
+                self.write(f, then, 0)?;
+                f.write_str(" : ")?;
+                self.write(f, otherwise, 0)?;
+                f.write_str(")")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Named { expr: self, inputs: &[] }.fmt(f)
+    }
+}

@@ -1,0 +1,18 @@
+//! The common core: a transform is an integer map with extents.
+//!
+//! In: named inputs and outputs with extents (numbers or expressions over parameters), and an expression per output.
+//! Out: evaluation at points here; isl maps, and answers to questions about them, from a [`Solver`].
+//! Division is Euclidean with positive divisors throughout, which is also isl's floor.
+//! Not here: the vocabularies that make transforms (`iter`, `cute`, `graph`).
+
+mod axis;
+mod expr;
+mod from_isl;
+mod solver;
+mod to_isl;
+mod verdict;
+
+pub use axis::{Axis, Transform};
+pub use expr::{Expr, Params};
+pub use solver::Solver;
+pub use verdict::{Equivalence, Sample, Truth};

@@ -1,0 +1,173 @@
+//! Answers of other systems: two CuTe implementations and the categorical one.
+//!
+//! A subset is committed; the whole is read from `FARKAS_ORACLES` (default `../shared/oracles` beside the workspace).
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stderr, reason = "a skipped comparison must be seen")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use farkas_layout::calculator::jsonl;
+use serde_json::{Value, json};
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The committed subset and, if it is there, the whole.
+fn files(name: &str) -> Vec<Value> {
+    let all = std::env::var_os("FARKAS_ORACLES").map_or(workspace().join("../shared/oracles"), PathBuf::from);
+    let mut files = vec![workspace().join("tests/oracles/layouts").join(name)];
+    let whole = all.join("layouts").join(name);
+    if whole.exists() {
+        files.push(whole);
+    } else {
+        eprintln!("SKIPPED: all of {name}, since {} does not exist; set FARKAS_ORACLES", whole.display());
+    }
+    files.iter().map(|path| serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()).collect()
+}
+
+fn judge(name: &str, passes: impl Fn(&str, &Value, &Value) -> Option<bool>) -> (usize, usize) {
+    let (mut judged, mut undecided) = (0, 0);
+    for file in files(name) {
+        let mut failures: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for (operation, cases) in file["ops"].as_object().unwrap() {
+            for case in cases.as_array().unwrap() {
+                let question = json!({ "op": operation, "in": case["in"] }).to_string();
+                let answer: Value = serde_json::from_str(&jsonl(&question)).unwrap();
+                match passes(operation, case, &answer) {
+                    None => undecided += 1,
+                    Some(true) => judged += 1,
+                    Some(false) => failures.entry(operation).or_default().push(format!("{case}\n  answered {answer}")),
+                }
+            }
+        }
+        for (operation, cases) in &failures {
+            eprintln!("{operation}: {} wrong, such as\n  {}", cases.len(), cases[0]);
+        }
+        assert!(failures.is_empty());
+    }
+    (judged, undecided)
+}
+
+fn leaves(value: &Value) -> Vec<i64> {
+    match value {
+        Value::Array(entries) => entries.iter().flat_map(leaves).collect(),
+        value => vec![value.as_i64().unwrap()],
+    }
+}
+
+fn is_layout(value: &Value) -> bool {
+    value.as_object().is_some_and(|fields| fields.contains_key("shape") && fields.contains_key("stride"))
+}
+
+/// Layouts with stride 0 for modes of size 1; other values as they are.
+fn normalised(value: &Value) -> Value {
+    fn modes(shape: &Value, stride: &Value) -> Value {
+        match (shape, stride) {
+            (Value::Array(shape), Value::Array(stride)) => {
+                assert_eq!(shape.len(), stride.len());
+                shape.iter().zip(stride).map(|(shape, stride)| modes(shape, stride)).collect()
+            }
+            (shape, _) if shape == 1 => json!({ "s": 1, "d": 0 }),
+            (shape, stride) => json!({ "s": shape, "d": stride }),
+        }
+    }
+    if is_layout(value) { modes(&value["shape"], &value["stride"]) } else { value.clone() }
+}
+
+fn size(layout: &Value) -> i64 {
+    leaves(&layout["shape"]).iter().product()
+}
+
+fn at(layout: &Value, index: i64) -> i64 {
+    let (shape, stride) = (leaves(&layout["shape"]), leaves(&layout["stride"]));
+    let (mut rest, mut value) = (index, 0);
+    for (position, (s, d)) in shape.iter().zip(&stride).enumerate() {
+        value += if position + 1 == shape.len() { rest } else { rest % s } * d;
+        rest /= s;
+    }
+    value
+}
+
+fn same_function(a: &Value, b: &Value) -> bool {
+    size(a) == size(b) && size(a) <= 20_000 && (0..size(a)).all(|index| at(a, index) == at(b, index))
+}
+
+/// The published rule. `None`: the two systems disagree and neither answer was confirmed.
+fn cute_passes(operation: &str, case: &Value, answer: &Value) -> Option<bool> {
+    let answers = ["pycute", "dsl"].map(|system| case.get(system));
+    let given = answers.iter().flatten().count();
+    let valid = ["valid", "dsl_valid"].map(|field| case.get(field).and_then(Value::as_bool));
+    let right = answers.iter().flatten().filter_map(|answer| answer.get("ok")).collect::<Vec<_>>();
+    let (ok, rejected) = (answer.get("ok"), answer.get("err").is_some());
+    if operation == "left_inverse" || operation == "right_inverse" {
+        let layout = &case["in"]["L"];
+        let image = (0..size(layout).min(20_000)).map(|index| at(layout, index)).collect::<Vec<_>>();
+        let mut distinct = image.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        if operation == "left_inverse" && distinct.len() < image.len() {
+            return None;
+        }
+        return Some(match ok {
+            Some(inverse) if operation == "right_inverse" => {
+                (0..size(inverse)).all(|index| at(layout, at(inverse, index)) == index)
+            }
+            Some(inverse) => (0..size(layout).min(4096)).all(|index| at(inverse, at(layout, index)) == index),
+            None => rejected && (right.len() < given || !valid.contains(&Some(true))),
+        });
+    }
+    if right.is_empty() {
+        return Some(rejected);
+    }
+    if right.len() == given && right.iter().all(|other| normalised(other) == normalised(right[0])) {
+        let agrees = ok.is_some_and(|ok| normalised(ok) == normalised(right[0]));
+        return Some(agrees || (rejected && valid.contains(&Some(false))));
+    }
+    if !valid.contains(&Some(true)) {
+        return None;
+    }
+    let confirmed = answers.iter().zip(valid).filter(|(_, valid)| *valid == Some(true));
+    let confirmed = confirmed.filter_map(|(answer, _)| answer.and_then(|answer| answer.get("ok"))).collect::<Vec<_>>();
+    // The check behind `valid` of a product looks at overlaps only. An answer with another number of copies than the
+    // second factor asks for is a truncated composition, which the rule for composition says to reject.
+    if operation == "logical_product" && rejected {
+        let wanted = size(&case["in"]["A"]) * size(&case["in"]["B"]);
+        if confirmed.iter().all(|answer| size(answer) != wanted) {
+            return None;
+        }
+    }
+    Some(ok.is_some_and(|ok| {
+        confirmed.iter().any(|answer| {
+            normalised(ok) == normalised(answer) || (is_layout(ok) && is_layout(answer) && same_function(ok, answer))
+        })
+    }))
+}
+
+#[test]
+fn cute_implementations_agree_with_us() {
+    let (judged, undecided) = judge("cute.json", cute_passes);
+    eprintln!("{judged} answers of CuTe implementations agree, {undecided} are undecided among them");
+}
+
+#[test]
+fn categorical_implementation_agrees_with_us() {
+    let (judged, _) = judge("tract.json", |_, case, answer| {
+        Some(match case["tract"].get("ok") {
+            Some(wanted) => answer.get("ok") == Some(wanted),
+            None => answer.get("err").is_some(),
+        })
+    });
+    eprintln!("{judged} answers of the categorical implementation agree");
+}
+
+/// A product that leaves holes says so.
+#[test]
+fn holes_of_a_product_are_reported() {
+    let question =
+        r#"{"op":"logical_product","in":{"A":{"shape":[2,5],"stride":[1,3]},"B":{"shape":[4,2],"stride":[1,4]}}}"#;
+    let answer: Value = serde_json::from_str(&jsonl(question)).unwrap();
+    assert_eq!(answer["ok"], json!({ "shape": [[2, 5], [4, 2]], "stride": [[1, 3], [15, 60]] }));
+    assert!(answer["note"].as_str().unwrap().contains("stride 3 is not a multiple of 2"), "{answer}");
+}

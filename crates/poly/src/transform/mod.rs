@@ -1,0 +1,118 @@
+//! Transformations: the verbs of schedule scripts, each a rewriting of a plan.
+//!
+//! In: a plan and one step of a script, in the user's names.  Out: a new plan, or what is wrong with the step.
+//! Verbs only rearrange; whether the result keeps every dependence is decided afterwards, by `legality`.
+
+mod order;
+mod relation;
+mod restructure;
+mod select;
+mod shape;
+
+use diag::{Diagnostic, Span};
+use program::{Affine, Cond};
+
+use crate::plan::Plan;
+use crate::scop::Scop;
+
+/// A word of the script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    pub text: String,
+    pub span: Span,
+}
+
+/// One verb with its operands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    pub verb: Word,
+    pub targets: Vec<Target>,
+    pub by: Vec<(i64, Span)>,
+    pub names: Vec<Word>,
+    pub at: Option<Word>,
+    pub condition: Option<Condition>,
+    pub maps: Vec<StatementMap>,
+    pub span: Span,
+}
+
+/// `S0`, `i`, or `S0[i, j]`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    pub name: Word,
+    pub loops: Option<Vec<Word>>,
+}
+
+/// A condition on a statement's iterators, by name: `IterId(n)` in it stands for `inputs[n]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    pub inputs: Vec<Word>,
+    pub cond: Cond,
+    pub span: Span,
+}
+
+/// `S0[i, j] -> [i + j, j]`; `IterId(n)` in an output stands for input `n`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatementMap {
+    pub statement: Word,
+    pub inputs: Vec<Word>,
+    pub outputs: Vec<Affine>,
+    pub span: Span,
+}
+
+type Applied = Result<Plan, Box<Diagnostic>>;
+type Rule = fn(&Scop, &Plan, &Step) -> Applied;
+
+/// Every verb, what it does in one line, and its rule.
+const VERBS: &[(&str, &str, Rule)] = &[
+    ("tile", "tile S[i, j] by 32, 32 as (it, jt): run the loops block by block", restructure::tile),
+    ("strip", "strip S[i] by 8 as io: cut one loop into pieces, in place", restructure::strip),
+    ("interchange", "interchange S[i, j]: swap two loops", restructure::interchange),
+    ("reorder", "reorder S[k, i, j]: put loops into this order", restructure::reorder),
+    ("jam", "jam S[i] by 4: unroll an outer loop and run its copies innermost", restructure::jam),
+    ("unroll", "unroll i by 8: run so many iterations as straight code", restructure::unroll),
+    ("vectorize", "vectorize j by 16: run so many iterations in lockstep", restructure::vectorize),
+    ("parallel", "parallel i: run the iterations of a loop in any order, also at once", restructure::parallel),
+    ("skew", "skew S[t, i] by 2: add a multiple of the first loop to the second", shape::skew),
+    ("shift", "shift S[i] by -1: start a loop later or earlier", shape::shift),
+    ("reverse", "reverse S[i]: run a loop backwards", shape::reverse),
+    ("scale", "scale S[i] by 2: leave gaps between iterations", shape::scale),
+    ("fuse", "fuse S0, S1 at i: share the loops down to i", order::fuse),
+    ("fission", "fission S0, S1 at t: give each its own loop t", order::fission),
+    ("sequence", "sequence S1, S0: change the order of statements that share their outer loops", order::sequence),
+    ("split", "split S[i] where i < 5: run these instances before the others", order::split),
+    ("map", "map { S[i, j] -> [i + j, j] }: give the times of statements directly", relation::map),
+];
+
+/// Names and one-line descriptions of all verbs.
+pub fn verbs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    VERBS.iter().map(|(name, help, _)| (*name, *help))
+}
+
+/// Applies one step.
+pub fn apply(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
+    let Some((_, _, rule)) = VERBS.iter().find(|(name, ..)| *name == step.verb.text) else {
+        let known: Vec<&str> = VERBS.iter().map(|(name, ..)| *name).collect();
+        let message = format!("unknown verb `{}`", step.verb.text);
+        let mut diagnostic = Diagnostic::error("E0510", step.verb.span, message);
+        let closest = known.iter().min_by_key(|name| strsim::damerau_levenshtein(name, &step.verb.text));
+        if let Some(closest) = closest.filter(|name| strsim::damerau_levenshtein(name, &step.verb.text) <= 2) {
+            diagnostic = diagnostic.help(format!("did you mean `{closest}`?"));
+        }
+        return Err(Box::new(diagnostic.note(format!("the verbs are {}", known.join(", ")))));
+    };
+    rule(scop, plan, step)
+}
+
+/// A step whose operands do not fit its verb.
+fn misuse(step: &Step, span: Span, what: impl Into<String>) -> Box<Diagnostic> {
+    let mut diagnostic = Diagnostic::error("E0512", span, what);
+    if let Some((_, help)) = verbs().find(|(name, _)| *name == step.verb.text) {
+        diagnostic = diagnostic.help(format!("the form is `{help}`"));
+    }
+    Box::new(diagnostic)
+}
+
+/// A bug of ours, as a message; steps have no other way to fail.
+fn overflow(step: &Step) -> Box<Diagnostic> {
+    Box::new(Diagnostic::error("E0512", step.span, "the numbers of this step are too large"))
+}

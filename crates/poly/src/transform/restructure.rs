@@ -1,0 +1,315 @@
+//! Verbs that change which loops there are and how they nest: tile, strip, interchange, reorder, jam, and the kinds of
+//! loops (unroll, vectorize, parallel).
+//!
+//! A source statement with a reduction has parts: its init and fini lack the reduced loops. All parts are rearranged
+//! together: they share loops from the outside up to the first one that a part lacks; there the inits come before and
+//! the rest after, each with what remains of its own loops.
+
+use diag::Diagnostic;
+
+use super::{Applied, Step, Word, misuse, overflow, select};
+use crate::plan::{Entry, Loop, LoopKind, Plan};
+use crate::scop::{Scop, StatementKind};
+
+/// One statement while its loops are rearranged.
+#[derive(Clone)]
+struct Part {
+    position: usize,
+    loops: Vec<Loop>,
+}
+
+/// Rebuilds the entries of `statements` inside what they share outside: `arrange` gives, for each, its new loops from
+/// its old ones.
+fn rearrange(
+    scop: &Scop,
+    plan: &Plan,
+    step: &Step,
+    statements: &[usize],
+    names: &[&Word],
+    arrange: impl Fn(&[Loop]) -> Result<Vec<Loop>, Box<Diagnostic>>,
+) -> Applied {
+    let outer = shared_outside(plan, statements, names);
+    refuse_strangers(plan, step, statements, names, outer)?;
+    let mut parts = Vec::new();
+    for position in statements {
+        let entries = &plan.statements[*position].entries[outer..];
+        if let Some(Entry::Split(_)) = entries.iter().find(|entry| matches!(entry, Entry::Split(_))) {
+            return Err(misuse(step, step.span, "loops inside a `split` cannot be rearranged; split afterwards"));
+        }
+        let loops: Vec<Loop> = entries.iter().filter_map(Entry::as_loop).cloned().collect();
+        parts.push(Part { position: *position, loops: arrange(&loops)? });
+    }
+    let mut result = plan.clone();
+    for part in &parts {
+        result.statements[part.position].entries.truncate(outer);
+    }
+    place(scop, &mut result, parts);
+    Ok(result)
+}
+
+/// How many entries all statements have in common before the first of the named loops.
+fn shared_outside(plan: &Plan, statements: &[usize], names: &[&Word]) -> usize {
+    let before = |position: &usize| {
+        let entries = &plan.statements[*position].entries;
+        let named =
+            |entry: &Entry| entry.as_loop().is_some_and(|found| names.iter().any(|name| name.text == found.name));
+        entries.iter().position(named).unwrap_or(entries.len())
+    };
+    let Some((first, others)) = statements.split_first() else { return 0 };
+    let mut shared = before(first);
+    for other in others {
+        let (one, two) = (&plan.statements[*first].entries, &plan.statements[*other].entries);
+        let same = one.iter().zip(two).take_while(|(one, two)| same_place(one, two)).count();
+        shared = shared.min(same).min(before(other));
+    }
+    shared
+}
+
+/// Whether two entries are the same loop or position of the tree. Loops of different statements have expressions over
+/// different iterators, so they go by name.
+pub(super) fn same_place(one: &Entry, two: &Entry) -> bool {
+    match (one, two) {
+        (Entry::Position(one), Entry::Position(two)) => one == two,
+        (Entry::Loop(one), Entry::Loop(two)) => one.name == two.name,
+        _ => false,
+    }
+}
+
+/// Other statements inside the loops to be rearranged would silently be left behind.
+fn refuse_strangers(
+    plan: &Plan,
+    step: &Step,
+    statements: &[usize],
+    names: &[&Word],
+    outer: usize,
+) -> Result<(), Box<Diagnostic>> {
+    for (position, stranger) in
+        plan.statements.iter().enumerate().filter(|(position, _)| !statements.contains(position))
+    {
+        let _ = position;
+        for statement in statements {
+            let entries = &plan.statements[*statement].entries;
+            let shared = entries.iter().zip(&stranger.entries).take_while(|(one, two)| same_place(one, two)).count();
+            let inside = entries.get(outer..shared).unwrap_or(&[]).iter().filter_map(Entry::as_loop).next();
+            if let Some(found) = inside {
+                let span = names.iter().find(|name| name.text == found.name).map_or(step.span, |name| name.span);
+                let message = format!("loop `{}` also contains `{}`", found.name, stranger.source);
+                let help = format!(
+                    "name both statements, or separate them first: `fission {}, {} at {}`",
+                    plan.statements[*statement].source, stranger.source, found.name
+                );
+                return Err(Box::new(Diagnostic::error("E0513", span, message).help(help)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Appends the loops of all parts, sharing them as far as all parts have them.
+fn place(scop: &Scop, plan: &mut Plan, mut parts: Vec<Part>) {
+    loop {
+        if let [part] = parts.as_slice() {
+            let entries = part.loops.iter().cloned().map(Entry::Loop);
+            plan.statements[part.position].entries.extend(entries);
+            return;
+        }
+        // The next loop is the outermost one left in the part that has most.
+        let deepest = parts.iter().max_by_key(|part| part.loops.len());
+        let Some(name) = deepest.and_then(|part| part.loops.first()).map(|found| found.name.clone()) else {
+            // No loops left: one after the other.
+            for (order, part) in parts.iter().enumerate() {
+                plan.statements[part.position].entries.push(Entry::Position(order as i64));
+            }
+            return;
+        };
+        if parts.iter().all(|part| part.loops.first().is_some_and(|found| found.name == name)) {
+            for part in &mut parts {
+                plan.statements[part.position].entries.push(Entry::Loop(part.loops.remove(0)));
+            }
+            continue;
+        }
+        let inside = |part: &Part| part.loops.first().is_some_and(|found| found.name == name);
+        let first = parts.iter().position(inside).unwrap_or(0);
+        let last = parts.iter().rposition(inside).unwrap_or(0);
+        let mut groups: [Vec<Part>; 3] = Default::default();
+        for (order, part) in parts.into_iter().enumerate() {
+            let init = matches!(scop.statements[part.position].kind, StatementKind::Init(_));
+            let group = if inside(&part) {
+                1
+            } else if order < first || order < last && init {
+                0
+            } else {
+                2
+            };
+            groups[group].push(part);
+        }
+        for (order, group) in groups.into_iter().enumerate() {
+            for part in &group {
+                plan.statements[part.position].entries.push(Entry::Position(order as i64));
+            }
+            if !group.is_empty() {
+                place(scop, plan, group);
+            }
+        }
+        return;
+    }
+}
+
+fn find<'a>(loops: &'a [Loop], name: &str) -> Option<&'a Loop> {
+    loops.iter().find(|found| found.name == name)
+}
+
+/// The sizes behind `by`, one per loop; each at least 1.
+fn sizes(step: &Step, loops: usize) -> Result<Vec<i64>, Box<Diagnostic>> {
+    if let Some((size, span)) = step.by.iter().find(|(size, _)| *size < 1) {
+        return Err(misuse(step, *span, format!("a size of {size} is not possible; sizes are at least 1")));
+    }
+    if step.by.len() != loops {
+        let what =
+            format!("`{}` of {loops} loops takes {loops} sizes behind `by`, {} given", step.verb.text, step.by.len());
+        return Err(misuse(step, step.span, what));
+    }
+    Ok(step.by.iter().map(|(size, _)| *size).collect())
+}
+
+/// The names behind `as`, or the loops' own names with a suffix; all of them new.
+fn new_names(plan: &Plan, step: &Step, loops: &[&Word], suffix: &str) -> Result<Vec<String>, Box<Diagnostic>> {
+    if !step.names.is_empty() && step.names.len() != loops.len() {
+        let what = format!("{} names are needed behind `as`, {} given", loops.len(), step.names.len());
+        return Err(misuse(step, step.names[0].span, what));
+    }
+    let mut names: Vec<String> = Vec::new();
+    for (position, found) in loops.iter().enumerate() {
+        let (name, span) = match step.names.get(position) {
+            Some(word) => (word.text.clone(), word.span),
+            None => (format!("{}{suffix}", found.text), found.span),
+        };
+        let taken =
+            plan.statements.iter().any(|statement| statement.loop_named(&name).is_some()) || names.contains(&name);
+        if taken {
+            return Err(misuse(step, span, format!("there is a loop `{name}` already; choose a name with `as`")));
+        }
+        names.push(name);
+    }
+    Ok(names)
+}
+
+/// The loop over pieces of `size` iterations.
+fn pieces(step: &Step, found: &Loop, size: i64, name: &str) -> Result<Loop, Box<Diagnostic>> {
+    let expr = found.expr.div(size).ok_or_else(|| overflow(step))?;
+    Ok(Loop { name: name.to_string(), expr, kind: LoopKind::Serial })
+}
+
+pub(super) fn tile(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
+    let (statements, names) = select::all_loops(plan, step)?;
+    let sizes = sizes(step, names.len())?;
+    let tiles = new_names(plan, step, &names, "t")?;
+    rearrange(scop, plan, step, &statements, &names, |loops| {
+        let named = |found: &Loop| names.iter().any(|name| name.text == found.name);
+        // Loops around the first tiled one stay outside.
+        let outside = loops.iter().position(named).unwrap_or(loops.len());
+        let mut result: Vec<Loop> = loops[..outside].to_vec();
+        for ((name, size), tile) in names.iter().zip(&sizes).zip(&tiles) {
+            if let Some(found) = find(loops, &name.text) {
+                result.push(pieces(step, found, *size, tile)?);
+            }
+        }
+        result.extend(names.iter().filter_map(|name| find(loops, &name.text)).cloned());
+        result.extend(loops[outside..].iter().filter(|found| !named(found)).cloned());
+        Ok(result)
+    })
+}
+
+/// `by` one size: the loop in pieces, with the pieces' loop where the loop was and the loop itself moved by `inner`.
+fn cut(scop: &Scop, plan: &Plan, step: &Step, suffix: &str, kind: LoopKind, innermost: bool) -> Applied {
+    let (statements, names) = select::all_loops(plan, step)?;
+    let [name] = names.as_slice() else {
+        return Err(misuse(step, step.span, format!("`{}` takes one loop", step.verb.text)));
+    };
+    let size = sizes(step, 1)?[0];
+    let outer = new_names(plan, step, &names, suffix)?.remove(0);
+    rearrange(scop, plan, step, &statements, &names, |loops| {
+        let mut result = Vec::new();
+        let mut last = None;
+        for found in loops {
+            if found.name != name.text {
+                result.push(found.clone());
+                continue;
+            }
+            result.push(pieces(step, found, size, &outer)?);
+            let inner = Loop { kind: if kind == LoopKind::Serial { found.kind } else { kind }, ..found.clone() };
+            if innermost { last = Some(inner) } else { result.push(inner) }
+        }
+        result.extend(last);
+        Ok(result)
+    })
+}
+
+pub(super) fn strip(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
+    cut(scop, plan, step, "o", LoopKind::Serial, false)
+}
+
+pub(super) fn jam(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
+    cut(scop, plan, step, "o", LoopKind::Unrolled, true)
+}
+
+pub(super) fn unroll(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
+    if step.by.is_empty() {
+        mark(plan, step, LoopKind::Unrolled)
+    } else {
+        cut(scop, plan, step, "o", LoopKind::Unrolled, false)
+    }
+}
+
+pub(super) fn vectorize(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
+    let lanes = sizes(step, 1)?[0];
+    let lanes = u32::try_from(lanes).ok().filter(|lanes| *lanes <= 1024);
+    let lanes = lanes.ok_or_else(|| misuse(step, step.by[0].1, "a vector has at most 1024 lanes"))?;
+    cut(scop, plan, step, "o", LoopKind::Vector(lanes), false)
+}
+
+pub(super) fn parallel(_: &Scop, plan: &Plan, step: &Step) -> Applied {
+    mark(plan, step, LoopKind::Parallel)
+}
+
+/// Changes the kind of a loop in all statements that share it.
+fn mark(plan: &Plan, step: &Step, kind: LoopKind) -> Applied {
+    let (statements, names) = select::all_loops(plan, step)?;
+    let mut result = plan.clone();
+    for position in statements {
+        for name in &names {
+            let Some((level, _)) = plan.statements[position].loop_named(&name.text) else { continue };
+            if let Entry::Loop(found) = &mut result.statements[position].entries[level] {
+                found.kind = kind;
+            }
+        }
+    }
+    Ok(result)
+}
+
+pub(super) fn interchange(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
+    let (statements, names) = select::all_loops(plan, step)?;
+    let [one, two] = names.as_slice() else {
+        return Err(misuse(step, step.span, "`interchange` takes two loops"));
+    };
+    // A part that has only one of the two keeps its loops.
+    rearrange(scop, plan, step, &statements, &names, |loops| {
+        let mut result = loops.to_vec();
+        let position = |name: &str| loops.iter().position(|found| found.name == name);
+        if let (Some(one), Some(two)) = (position(&one.text), position(&two.text)) {
+            result.swap(one, two);
+        }
+        Ok(result)
+    })
+}
+
+pub(super) fn reorder(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
+    let (statements, names) = select::all_loops(plan, step)?;
+    rearrange(scop, plan, step, &statements, &names, |loops| {
+        // The named loops take each other's places; the others stay where they are.
+        let mut wanted = names.iter().filter_map(|name| find(loops, &name.text));
+        let named = |found: &Loop| names.iter().any(|name| name.text == found.name);
+        let result = loops.iter().map(|found| if named(found) { wanted.next().unwrap_or(found) } else { found });
+        Ok(result.cloned().collect())
+    })
+}

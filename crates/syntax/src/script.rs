@@ -1,0 +1,83 @@
+//! The syntax tree of schedule scripts: which verbs were written, with spans; nothing resolved.
+//!
+//! ```text
+//! schedule gemm {
+//!     tile S0[i, j, k] by 64, 64, 256 as (it, jt, kt)
+//!     parallel it
+//!     unroll i by 8; vectorize j by 16
+//!     fuse S0, S1 at i
+//!     map { S0[i, j] -> [i + j, j]; S1[i] -> [2*i, 0] }
+//! }
+//! ```
+//!
+//! Reading (`parse`, with `tree` and `mistakes`) and writing (`print`) are below it. The grammar, and where a step
+//! ends, is in `grammar/schedule.pest`.
+
+mod mistakes;
+mod parse;
+mod print;
+mod tree;
+
+pub use parse::parse_script;
+pub use print::print_script;
+
+use diag::Span;
+
+use crate::ast::{Expr, Ident};
+
+/// A script file: one schedule per function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Script {
+    pub schedules: Vec<Schedule>,
+}
+
+/// `schedule function { steps }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schedule {
+    pub function: Ident,
+    pub steps: Vec<Step>,
+    pub span: Span,
+}
+
+/// One verb with its operands. Which operands a verb takes is not known here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    pub verb: Ident,
+    pub targets: Vec<Target>,
+    /// `by 64, -1, 2`
+    pub by: Vec<Number>,
+    /// `as (it, jt)` or `as it`
+    pub names: Vec<Ident>,
+    /// `at kt`
+    pub at: Option<Ident>,
+    /// `where i < 5`, of `split`
+    pub condition: Option<Expr>,
+    /// `{ S0[i, j] -> [i + j, j] }`, of `map`
+    pub maps: Vec<Map>,
+    pub span: Span,
+}
+
+/// `S0`, `i`, or `S0[i, j]`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    pub name: Ident,
+    /// The loops in brackets; `None` without brackets.
+    pub loops: Option<Vec<Ident>>,
+    pub span: Span,
+}
+
+/// An integer, with its sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Number {
+    pub value: i64,
+    pub span: Span,
+}
+
+/// `S0[i, j] -> [i + j, j]`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Map {
+    pub statement: Ident,
+    pub inputs: Vec<Ident>,
+    pub outputs: Vec<Expr>,
+    pub span: Span,
+}
