@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use isl::ast::{self, Op};
-use isl::{AstBuild, AstOptions, Id};
+use isl::{AstBuild, AstOptions, Id, Schedule};
 use loops::{
     ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LoopKind, ParamId, ScalarDecl, ScalarId,
     Stmt, VarId,
@@ -21,7 +21,7 @@ use crate::scop::{Scop, Statement};
 /// Generates the loops of a schedule.
 pub fn generate(scop: &Scop, schedule: &LegalSchedule) -> diag::Result<Kernel> {
     let generate = || -> Attempt<Kernel> {
-        let tree = ast_tree(scop, schedule)?;
+        let tree = ast_of(scop, schedule.schedule().clone())?;
         let mut generator = Generator::new(scop, schedule.has_proven_kinds());
         let body = generator.node(&tree)?;
         Ok(generator.finish(body))
@@ -29,11 +29,11 @@ pub fn generate(scop: &Scop, schedule: &LegalSchedule) -> diag::Result<Kernel> {
     generate().map_err(|fault| fault.at("loops"))
 }
 
-fn ast_tree(scop: &Scop, schedule: &LegalSchedule) -> Attempt<ast::Node> {
+/// The loop program of a schedule, as isl sees it.
+pub(crate) fn ast_of(scop: &Scop, schedule: Schedule) -> Attempt<ast::Node> {
     let ctx = scop.params.ctx();
     // One comparison per loop condition; its bound then reads `min(…)`.
     ctx.set_ast_options(&AstOptions { atomic_upper_bound: true, detect_min_max: true, ..AstOptions::default() })?;
-    let schedule = schedule.schedule().clone();
     let depth =
         schedule.get_map()?.maps()?.iter().map(|map| map.dim(isl::Dim::Out)).collect::<isl::Result<Vec<_>>>()?;
     let prefix = loop_prefix(scop);

@@ -15,6 +15,7 @@ mod legality;
 mod load;
 mod model;
 mod plan;
+mod replay;
 mod scop;
 mod sets;
 pub mod transform;
@@ -30,5 +31,6 @@ pub use legality::{Instance, LegalSchedule, Pair, Reversed, Verdict, Violation, 
 pub use load::load_tree;
 pub use model::{Storage, model};
 pub use plan::{Entry, Loop, LoopKind, Plan, StatementPlan};
+pub use replay::{Disagreement, confirm, replay};
 pub use scop::{Access, Scop, ScopArray, Statement, StatementKind};
 pub use witness::Sample;
