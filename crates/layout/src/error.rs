@@ -51,8 +51,11 @@ impl Error {
             Error::Isl(isl::Error::Budget { spent }) => return diag::Error::Budget { stage: "layout", spent: *spent },
             Error::Isl(error) => return diag::Error::bug("layout", error.to_string()),
         };
-        let span = if let Error::Syntax { at, .. } = &self { *at } else { span };
-        Diagnostic::error(code, span, self.to_string()).into()
+        // The diagnostic shows the position itself.
+        match self {
+            Error::Syntax { at, message } => Diagnostic::error(code, at, message).into(),
+            error => Diagnostic::error(code, span, error.to_string()).into(),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use farkas_layout::morphism::{
 };
 use farkas_layout::{Layout, Nested, Solver, Transform, Truth};
 use proptest::prelude::*;
-use random::{composable, layout, nest_morphism, nested, tuple_morphism};
+use random::{composable, divisible, layout, nest_morphism, nested, tuple_morphism};
 
 fn same_function(a: &Layout, b: &Layout) -> bool {
     a.size() == b.size() && (0..a.size()).all(|index| a.at(index).unwrap() == b.at(index).unwrap())
@@ -90,8 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn division_agrees_with_layouts((g, f) in composable()) {
-        prop_assume!(g.is_complementable());
+    fn division_agrees_with_layouts((f, g) in divisible()) {
         let divided = f.flat_divide(&g).unwrap();
         let by_layout = f.layout().unwrap().logical_divide(&g.layout().unwrap()).unwrap();
         prop_assert!(same_function(&divided.layout().unwrap(), &by_layout), "{} by {}", f, g);
@@ -189,7 +188,9 @@ proptest! {
 
     #[test]
     fn layout_composition_is_associative_where_it_fits(a in layout(), b in layout(), c in layout()) {
-        prop_assume!(c.cosize() <= b.size());
+        if c.cosize() > b.size() {
+            return Ok(());
+        }
         let left = a.composition(&b).and_then(|ab| ab.composition(&c));
         let right = b.composition(&c).and_then(|bc| a.composition(&bc));
         if let (Ok(left), Ok(right)) = (left, right) {
@@ -267,8 +268,7 @@ proptest! {
     }
 
     #[test]
-    fn isl_confirms_division((g, f) in composable()) {
-        prop_assume!(g.is_complementable());
+    fn isl_confirms_division((f, g) in divisible()) {
         let solver = Solver::new().unwrap();
         let divided = nest_of(&f).logical_divide(&nest_of(&g)).unwrap().layout().unwrap();
         let by_layout = f.layout().unwrap().logical_divide(&g.layout().unwrap()).unwrap();
@@ -277,7 +277,9 @@ proptest! {
 
     #[test]
     fn isl_confirms_layout_composition(a in layout(), b in layout()) {
-        prop_assume!(b.cosize() <= a.size());
+        if b.cosize() > a.size() {
+            return Ok(());
+        }
         let Ok(composed) = a.composition(&b) else { return Ok(()) };
         let solver = Solver::new().unwrap();
         let through = solver.map(&b.to_transform().unwrap()).unwrap()

@@ -11,6 +11,9 @@ use crate::mistakes;
 use crate::parse::Rule;
 use crate::tokens::{Brackets, Kind, Token, closer_of, next_token, tokens};
 
+/// How many tokens before an error are kept, to recognise what was meant.
+const LOOK_BACK: usize = 40;
+
 /// What is known about the place of an error.
 pub(crate) struct Site<'a> {
     pub(crate) text: &'a str,
@@ -67,7 +70,7 @@ impl<'a> Site<'a> {
             }
             brackets.see(token);
             before.insert(0, token);
-            before.truncate(3);
+            before.truncate(LOOK_BACK);
         }
         Ok(Site { text, found, before, brackets, expected })
     }

@@ -150,11 +150,26 @@ pub(crate) fn reduction(site: &Site<'_>) -> Option<Diagnostic> {
             Some(without_brackets(word))
         }
         // `s = sum k A[k]` reads as `s = sum` and a statement that begins with `k`.
-        _ if site.expects(Rule::assign_op) && site.before.first()?.kind == Kind::Word => {
-            site.before.get(1).filter(|word| REDUCTIONS.contains(&word.text)).map(without_brackets)
+        _ if site.expects(Rule::assign_op) => {
+            let target = target_start(&site.before)?;
+            site.before.get(target + 1).filter(|word| REDUCTIONS.contains(&word.text)).map(without_brackets)
         }
         _ => None,
     }
+}
+
+/// How far back the name of the assignment target that ends here is: past its subscripts, if it has some.
+fn target_start(before: &[Token<'_>]) -> Option<usize> {
+    let mut depth = 0usize;
+    for (distance, token) in before.iter().enumerate() {
+        match token.text {
+            "]" => depth += 1,
+            "[" => depth = depth.checked_sub(1)?,
+            _ if depth == 0 => return (token.kind == Kind::Word).then_some(distance),
+            _ => {}
+        }
+    }
+    None
 }
 
 fn not_an_array(word: &Token<'_>) -> Diagnostic {

@@ -3,7 +3,21 @@
 use farkas::Source;
 
 /// The sections there are, besides those that a typo makes.
-pub(crate) const SECTIONS: [&str; 8] = ["ast", "program", "statements", "deps", "schedule", "loops", "run", "message"];
+pub(crate) const SECTIONS: [&str; 13] = [
+    "ast",
+    "program",
+    "statements",
+    "deps",
+    "schedule",
+    "loops",
+    "run",
+    "message",
+    "sched",
+    "tree",
+    "witness",
+    "options",
+    "unknown",
+];
 
 pub(crate) struct Case {
     pub(crate) source: Source,
@@ -79,7 +93,8 @@ impl Case {
     }
 }
 
-fn markers(program: &str) -> Result<Vec<Marker>, String> {
+/// The markers of a program or a script, by its lines.
+pub(crate) fn markers(program: &str) -> Result<Vec<Marker>, String> {
     let mut markers = Vec::new();
     for (line, number) in program.lines().zip(1..) {
         for marker in line.split("#~").skip(1) {

@@ -3,13 +3,14 @@
 //! A case is a program, a first line that says why it exists, and sections `--- name` with what is expected. Stage
 //! sections (`ast program statements deps schedule loops`) hold text in which `…` stands for anything; `run` holds
 //! calls that every engine executes; `message` holds rendered errors. `#~ error: text` marks a line that must be
-//! rejected. `FARKAS_BLESS=1` writes what is found into the sections that do not match; it has no effect under CI.
+//! rejected. Cases in `sched` have a schedule as well (`sched`, `tree`; see the module of that name). `FARKAS_BLESS=1` writes what is found into the sections that do not match; it has no effect under CI.
 
 mod case;
 mod engines;
 mod errors;
 mod pattern;
 mod run;
+mod sched;
 mod stages;
 mod value;
 
@@ -19,7 +20,7 @@ use case::Case;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The folders of cases, in the order of the pipeline.
-const FOLDERS: [&str; 8] = ["parse", "check", "statements", "deps", "schedule", "loops", "run", "errors"];
+const FOLDERS: [&str; 9] = ["parse", "check", "statements", "deps", "schedule", "sched", "loops", "run", "errors"];
 
 fn main() -> std::io::Result<()> {
     let arguments = Arguments::from_args();
@@ -53,7 +54,9 @@ fn test(path: &PathBuf) -> Result<(), Failed> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut case = Case::parse(&name, &text)?;
     let mut failures = Vec::new();
-    if case.markers.is_empty() && case.section("message").is_none() {
+    if case.section("sched").is_some() || case.section("tree").is_some() {
+        sched::check(&mut case, &mut failures);
+    } else if case.markers.is_empty() && case.section("message").is_none() {
         stages::check(&mut case, &mut failures);
     } else {
         errors::check(&mut case, &mut failures);

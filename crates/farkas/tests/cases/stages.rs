@@ -59,19 +59,24 @@ pub(crate) fn compare(case: &mut Case, position: usize, found: &str, failures: &
 
 fn compile(case: &Case) -> Result<Compiled, String> {
     let emit = vec![Emit::Program, Emit::Statements, Emit::Deps, Emit::Schedule, Emit::Loops];
-    let with = |order| {
-        let options = Options { order, emit: emit.clone(), ..Options::default() };
-        let compiled = Engine::with_options(options).compile_source(&case.source);
-        compiled.map_err(|error| format!("does not compile\n{}", error.render(Style::Plain)))
-    };
-    let (scheduled, original) = (with(Order::Scheduled)?, with(Order::Original)?);
+    let options = Options { emit, ..Options::default() };
+    let scheduled = Engine::with_options(options.clone()).compile_source(&case.source);
+    let scheduled = scheduled.map_err(|error| format!("does not compile\n{}", error.render(Style::Plain)))?;
+    beside_original(case, scheduled, options)
+}
+
+/// A compiled program, and beside it the same in its own order.
+pub(crate) fn beside_original(case: &Case, scheduled: Module, options: Options) -> Result<Compiled, String> {
+    let options = Options { order: Order::Original, schedule: None, ..options };
+    let original = Engine::with_options(options).compile_source(&case.source);
+    let original = original.map_err(|error| format!("does not compile\n{}", error.render(Style::Plain)))?;
     let file = syntax::parse(&case.source).map_err(|_| "parses only once")?;
     let program = program::lower(&file, &case.source).map_err(|_| "lowers only once")?;
     Ok(Compiled { scheduled, original, program })
 }
 
 /// The text of a stage, of all functions.
-fn text_of(module: &Module, stage: &str) -> String {
+pub(crate) fn text_of(module: &Module, stage: &str) -> String {
     let Ok(emit) = Emit::from_str(stage) else { return format!("there is no stage `{stage}`") };
     let texts = module.functions().iter().flat_map(|function| function.texts());
     let texts = texts.filter(|(of, _)| *of == emit).map(|(_, text)| pattern::normalise(text));
@@ -79,7 +84,7 @@ fn text_of(module: &Module, stage: &str) -> String {
 }
 
 /// What the loop printer writes, the reader reads.
-fn loops_read_back(module: &Module, failures: &mut Vec<Failure>) {
+pub(crate) fn loops_read_back(module: &Module, failures: &mut Vec<Failure>) {
     let texts = module.functions().iter().flat_map(|function| function.texts());
     for (_, text) in texts.filter(|(emit, _)| *emit == Emit::Loops) {
         let again = loops::parse(text)

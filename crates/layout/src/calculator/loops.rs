@@ -197,9 +197,10 @@ impl State {
                 .join(", "),
             "holes" => {
                 let holes = self.solver.holes(&schedule.loops_of_roots()?)?;
-                match self.solver.count(&holes)? {
-                    Some(count) => format!("{count} holes: {holes}"),
-                    None => format!("holes: {holes}"),
+                // isl counts by enumeration, for which there may be too many.
+                match self.solver.count(&holes) {
+                    Ok(Some(count)) => format!("{count} holes: {holes}"),
+                    _ => format!("holes: {holes}"),
                 }
             }
             "allocation" => {
@@ -246,7 +247,11 @@ fn table(schedule: &Schedule) -> Result<Option<Table>> {
         }
         let mut linear = 0;
         for (axis, coordinate) in roots.outputs().iter().zip(roots.evaluate(&point, &params)?) {
-            linear = linear * axis.extent.evaluate(&[], &params)? + coordinate;
+            let extent = axis.extent.evaluate(&[], &params)?;
+            let Some(next) = i64::checked_mul(linear, extent).and_then(|row| row.checked_add(coordinate)) else {
+                return Ok(None);
+            };
+            linear = next;
         }
         cells.push(item.then_some(linear));
     }

@@ -123,7 +123,7 @@ impl Walk {
 }
 
 fn reach(outer: &Mode, reached: &mut i64, further: i64) -> Result<()> {
-    *reached += further;
+    *reached = reached.saturating_add(further);
     if *reached < outer.shape {
         return Ok(());
     }

@@ -24,7 +24,10 @@ pub(super) fn coalesce_modes(modes: impl IntoIterator<Item = Mode>, last: LastMo
             continue;
         }
         match result.last_mut() {
-            Some(previous) if previous.shape.checked_mul(previous.stride) == Some(mode.stride) => {
+            Some(previous)
+                if previous.shape.checked_mul(previous.stride) == Some(mode.stride)
+                    && previous.shape.checked_mul(mode.shape).is_some() =>
+            {
                 previous.shape *= mode.shape;
             }
             _ => result.push(mode),

@@ -201,7 +201,7 @@ impl Schedule {
     pub fn resize(&mut self, domain: DomainId, left: i64, right: i64) -> Result<DomainId> {
         const RESIZE: &str = "resize";
         let Axis { name, extent } = self.axis(domain).clone();
-        let change = left.checked_add(right).ok_or(Error::Overflow { operation: RESIZE })?;
+        let change = left.checked_add(right).filter(|_| left != i64::MIN).ok_or(Error::Overflow { operation: RESIZE })?;
         let resized = extent.add(Expr::Const(change));
         if resized.constant().is_some_and(|extent| extent < 0) {
             return Err(Error::inadmissible(RESIZE, format!("the extent would be {resized}")));

@@ -34,6 +34,9 @@ pub fn refines(fine: &Nested<i64>, coarse: &Nested<i64>) -> bool {
 /// Walks both flattenings and splits the larger of two entries by the smaller.
 pub fn mutual_refinement(first: &Nested<i64>, second: &Nested<i64>) -> Result<(Nested<i64>, Nested<i64>)> {
     const MUTUAL: &str = "mutual refinement";
+    if let Some(entry) = first.leaves().into_iter().chain(second.leaves()).find(|&&entry| entry < 1) {
+        return Err(Error::inadmissible(MUTUAL, format!("the entry {entry} is not positive")));
+    }
     let (mut left, mut right) = (Parts::new(first), Parts::new(second));
     while let (Some(a), Some(b)) = (left.rest(), right.rest()) {
         let (larger, part) = (a.max(b), a.min(b));

@@ -123,10 +123,21 @@ impl Expr {
 
     /// Division that rounds up.
     pub fn ceil_div(self, divisor: i64) -> Expr {
-        match self.multiple_of(divisor) {
-            true => self.div(Expr::Const(divisor)),
-            false => self.add(Expr::Const(divisor - 1)).div(Expr::Const(divisor)),
+        if self.multiple_of(divisor) {
+            return self.div(Expr::Const(divisor));
         }
+        match self.rounded_up() {
+            // ⌈⌈x/a⌉/b⌉ = ⌈x/(ab)⌉.
+            Some((whole, first)) if first.checked_mul(divisor).is_some() => whole.ceil_div(first * divisor),
+            _ => self.add(Expr::Const(divisor - 1)).div(Expr::Const(divisor)),
+        }
+    }
+
+    /// x and a if this is ⌈x/a⌉ as `ceil_div` writes it.
+    fn rounded_up(&self) -> Option<(Expr, i64)> {
+        let Expr::Div(sum, divisor) = self else { return None };
+        let (Expr::Add(whole, round), divisor) = (&**sum, divisor.constant()?) else { return None };
+        (round.constant()? == divisor - 1 && divisor > 1).then(|| ((**whole).clone(), divisor))
     }
 
     pub fn xor(self, other: Expr, bits: u32) -> Expr {

@@ -60,6 +60,14 @@ pub(crate) fn composable() -> impl Strategy<Value = (TupleMorphism, TupleMorphis
     })
 }
 
+/// A morphism and one into its domain that has a complement.
+pub(crate) fn divisible() -> impl Strategy<Value = (TupleMorphism, TupleMorphism)> {
+    tuple_morphism(true).prop_flat_map(|f| {
+        let into = morphism_into(f.domain().to_vec(), false);
+        (Just(f), into)
+    })
+}
+
 pub(crate) fn nest_morphism(basepoints: bool) -> impl Strategy<Value = NestMorphism> {
     (tuple_morphism(basepoints), proptest::collection::vec(any::<bool>(), 12)).prop_map(|(f, joins)| {
         let domain = nest(f.domain().to_vec(), &joins);
