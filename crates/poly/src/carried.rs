@@ -62,7 +62,8 @@ fn find_carried(scop: &Scop, dependences: &Dependences, plan: &Plan) -> Attempt<
             let source = find(dependence.get_tuple_name(Dim::In)?)?;
             let sink = find(sink_and_array(&dependence)?.0)?;
             let (one, two) = (&plan.statements[source], &plan.statements[sink]);
-            for level in (0..one.entries.len()).filter(|level| concurrent(&one.entries[*level])) {
+            let levels = one.entries.iter().zip(&two.entries).enumerate();
+            for (level, _) in levels.filter(|(_, (one, two))| concurrent(one) || concurrent(two)) {
                 let Some(found) = one.entries[level].as_loop().filter(|_| share(one, two, level)) else { continue };
                 let pairs = carried_at(scop, plan, (source, sink), &dependence, level)?;
                 if pairs.is_empty()? {

@@ -279,8 +279,15 @@ fn mark(plan: &Plan, step: &Step, kind: LoopKind) -> Applied {
     for position in statements {
         for name in &names {
             let Some((level, _)) = plan.statements[position].loop_named(&name.text) else { continue };
-            if let Entry::Loop(found) = &mut result.statements[position].entries[level] {
-                found.kind = kind;
+            let entries = &plan.statements[position].entries;
+            for (other, statement) in plan.statements.iter().enumerate() {
+                let shared = entries.iter().zip(&statement.entries).take_while(|(one, two)| same_place(one, two));
+                if shared.count() <= level {
+                    continue;
+                }
+                if let Entry::Loop(found) = &mut result.statements[other].entries[level] {
+                    found.kind = kind;
+                }
             }
         }
     }

@@ -1,0 +1,218 @@
+//! An example, compiled in both orders, and calls of it with arrays of numbers.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use farkas::{
+    Args, Argument, CallError, Data, Engine, Error, Function, Module, Options, Order, Role, ScalarType, Source, Style,
+    Value,
+};
+use ndarray::ArrayD;
+
+use crate::numbers::{self, Outputs};
+
+pub(crate) struct Example {
+    /// The path below `examples` without its extension: `ml/softmax`.
+    pub(crate) name: String,
+    source: Source,
+    scheduled: OnceLock<Result<Module, String>>,
+    original: OnceLock<Result<Module, String>>,
+}
+
+/// Why a call gave no results.
+pub(crate) enum Refusal {
+    /// The sizes are not those of the `where` clause.
+    Sizes,
+    Failed(String),
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Refusal {
+        match error {
+            Error::Call(CallError::Requirement { .. }) => Refusal::Sizes,
+            error => Refusal::Failed(error.to_string()),
+        }
+    }
+}
+
+impl Example {
+    pub(crate) fn read(root: &Path, path: &Path) -> Result<Example, String> {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let name = path.strip_prefix(root).unwrap_or(path).with_extension("");
+        let name = name.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/");
+        let source = Source::new(format!("examples/{name}.fks"), text);
+        Ok(Example { name, source, scheduled: OnceLock::new(), original: OnceLock::new() })
+    }
+
+    /// It says what it is and how to run it, and looks as the formatter wants it.
+    pub(crate) fn is_presentable(&self) -> Result<(), String> {
+        let text = self.source.text();
+        let header = format!("# run: farkas run {} ", self.source.name());
+        if !text.starts_with("# ") || text.lines().take_while(|line| !line.starts_with(&header)).count() == 0 {
+            return Err("the first line must say what it computes".into());
+        }
+        if !text.lines().any(|line| line.starts_with(&header)) {
+            return Err(format!("there is no line `{header}…`"));
+        }
+        match farkas::format(&self.source).map_err(|error| error.to_string())? == text {
+            true => Ok(()),
+            false => Err("it is not formatted; use `farkas fmt`".into()),
+        }
+    }
+
+    /// The one function, in the order of the scheduler.
+    pub(crate) fn function(&self) -> Result<&Function, String> {
+        self.compiled(&self.scheduled, Order::Scheduled)
+    }
+
+    fn compiled<'a>(
+        &'a self,
+        module: &'a OnceLock<Result<Module, String>>,
+        order: Order,
+    ) -> Result<&'a Function, String> {
+        let compile = || {
+            let engine = Engine::with_options(Options { order, ..Options::default() });
+            engine.compile_source(&self.source).map_err(|error| error.render(Style::Plain))
+        };
+        match module.get_or_init(compile).as_ref()?.functions() {
+            [function] => Ok(function),
+            functions => Err(format!("an example has one function, not {}", functions.len())),
+        }
+    }
+
+    /// All results of a call, on which all engines must agree. Sizes that the arrays show need not be given.
+    pub(crate) fn run(&self, sizes: &[(&str, usize)], inputs: &[(&str, ArrayD<f64>)]) -> Result<Outputs, String> {
+        self.try_run(sizes, inputs).map_err(|refusal| match refusal {
+            Refusal::Sizes => format!("{sizes:?} are refused"),
+            Refusal::Failed(why) => why,
+        })
+    }
+
+    pub(crate) fn try_run(
+        &self,
+        sizes: &[(&str, usize)],
+        inputs: &[(&str, ArrayD<f64>)],
+    ) -> Result<Outputs, Refusal> {
+        let scheduled = self.function().map_err(Refusal::Failed)?;
+        let original = self.compiled(&self.original, Order::Original).map_err(Refusal::Failed)?;
+        let interpreted = call(scheduled, Function::interpret, sizes, inputs)?;
+        let found = call(scheduled, Function::call, sizes, inputs)?;
+        let in_order = call(original, Function::call, sizes, inputs)?;
+        for (engine, other) in [("machine code", &found), ("machine code in the original order", &in_order)] {
+            for (name, expected) in &interpreted {
+                let tolerance = tolerance(argument(scheduled, name)?.ty);
+                numbers::compare(&other[name], expected, tolerance)
+                    .map_err(|what| Refusal::Failed(format!("{engine} and interpreter, {sizes:?}: {name}{what}")))?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The extents of an argument for given sizes.
+    pub(crate) fn shape(&self, sizes: &[(&str, usize)], name: &str) -> Result<Vec<usize>, Refusal> {
+        let function = self.function().map_err(Refusal::Failed)?;
+        Ok(function.shape_of(&with_sizes(sizes), name)?)
+    }
+}
+
+/// How far the engines may be apart, whose sums may have different orders.
+fn tolerance(ty: ScalarType) -> f64 {
+    match ty {
+        ScalarType::F64 => 1e-10,
+        ScalarType::F32 => 1e-5,
+        _ => 0.0,
+    }
+}
+
+fn argument<'a>(function: &'a Function, name: &str) -> Result<&'a Argument, Refusal> {
+    let found = function.signature().args.iter().find(|argument| argument.name == name);
+    found.ok_or_else(|| Refusal::Failed(format!("there is no argument `{name}`")))
+}
+
+fn with_sizes<'a>(sizes: &[(&str, usize)]) -> Args<'a> {
+    let mut args = Args::new();
+    for (name, size) in sizes {
+        args.size(name, *size as i64);
+    }
+    args
+}
+
+fn call(
+    function: &Function,
+    engine: fn(&Function, &mut Args<'_>) -> farkas::Result<()>,
+    sizes: &[(&str, usize)],
+    inputs: &[(&str, ArrayD<f64>)],
+) -> Result<Outputs, Refusal> {
+    let mut held = Vec::new();
+    for (name, array) in inputs {
+        let argument = argument(function, name)?;
+        held.push((argument, data(argument.ty, array.iter().copied()), array.shape().to_vec()));
+    }
+    let mut args = with_sizes(sizes);
+    for (argument, data, shape) in &held {
+        if !is_scalar(argument) {
+            args.data(&argument.name, data, shape);
+        }
+    }
+    let mut outputs = Vec::new();
+    for argument in function.signature().args.iter().filter(|argument| argument.role == Role::Out) {
+        let shape = function.shape_of(&args, &argument.name)?;
+        // What no example computes, so that a cell that is not written shows.
+        let unset = data(argument.ty, std::iter::repeat_n(86.0, shape.iter().product()));
+        outputs.push((argument, unset, shape));
+    }
+    held.extend(outputs);
+
+    let mut args = with_sizes(sizes);
+    for (argument, data, shape) in &mut held {
+        match argument.role {
+            _ if is_scalar(argument) => {
+                let value = data.get(0).ok_or_else(|| Refusal::Failed(format!("`{}` is empty", argument.name)))?;
+                args.scalar(&argument.name, value)
+            }
+            Role::In => args.data(&argument.name, data, shape),
+            _ => args.data_mut(&argument.name, data, shape),
+        };
+    }
+    engine(function, &mut args)?;
+    drop(args);
+    let mut found = BTreeMap::new();
+    for (argument, data, shape) in held.iter().filter(|(argument, ..)| argument.role != Role::In) {
+        let elements = (0..data.len()).filter_map(|position| data.get(position)).map(number).collect();
+        let array = ArrayD::from_shape_vec(shape.as_slice(), elements);
+        found.insert(argument.name.clone(), array.map_err(|error| Refusal::Failed(error.to_string()))?);
+    }
+    Ok(found)
+}
+
+/// Scalar results are arrays without dimensions; scalar arguments are passed by value.
+fn is_scalar(argument: &Argument) -> bool {
+    argument.role == Role::In && argument.shape.is_empty()
+}
+
+fn data(ty: ScalarType, elements: impl Iterator<Item = f64>) -> Data {
+    match ty {
+        ScalarType::F32 => Data::F32(elements.map(|element| element as f32).collect()),
+        ScalarType::F64 => Data::F64(elements.collect()),
+        ScalarType::I8 => Data::I8(elements.map(|element| element as i8).collect()),
+        ScalarType::I16 => Data::I16(elements.map(|element| element as i16).collect()),
+        ScalarType::I32 => Data::I32(elements.map(|element| element as i32).collect()),
+        ScalarType::I64 => Data::I64(elements.map(|element| element as i64).collect()),
+        ScalarType::U8 => Data::U8(elements.map(|element| element as u8).collect()),
+        ScalarType::Bool => Data::Bool(elements.map(|element| element != 0.0).collect()),
+    }
+}
+
+fn number(value: Value) -> f64 {
+    match value {
+        Value::F32(value) => value.into(),
+        Value::F64(value) => value,
+        Value::I8(value) => value.into(),
+        Value::I16(value) => value.into(),
+        Value::I32(value) => value.into(),
+        Value::I64(value) => value as f64,
+        Value::U8(value) => value.into(),
+        Value::Bool(value) => value.into(),
+    }
+}
