@@ -27,6 +27,14 @@ pub(crate) struct Compile {
     #[arg(long, value_name = "FILE", help_heading = "Compiling", conflicts_with = "order")]
     schedule: Option<PathBuf>,
 
+    /// Keep the order of the terms of every reduction as well
+    #[arg(long, help_heading = "Compiling")]
+    strict_order: bool,
+
+    /// Replay the schedule at small sizes, every read checked for its writer, as a second opinion
+    #[arg(long, help_heading = "Compiling")]
+    verify_dynamic: bool,
+
     /// Time for each stage that asks the solver; the scheduler then falls back to the original order
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_seconds, help_heading = "Compiling")]
     time_limit: Duration,
@@ -55,8 +63,15 @@ impl Compile {
             }
             None => None,
         };
-        let time_limit = self.time_limit;
-        Ok(Engine::with_options(farkas::Options { emit, time_limit, order, schedule, ..Default::default() }))
+        Ok(Engine::with_options(farkas::Options {
+            emit,
+            time_limit: self.time_limit,
+            order,
+            schedule,
+            strict_order: self.strict_order,
+            verify_dynamic: self.verify_dynamic,
+            ..Default::default()
+        }))
     }
 }
 

@@ -19,6 +19,10 @@ pub struct Options {
     /// The same as a number of isl's operations, which does not depend on the machine.
     pub operation_limit: Option<u64>,
     pub order: Order,
+    /// Keep the order of the terms of every reduction as well.
+    pub strict_order: bool,
+    /// Replay every schedule at small sizes as a second opinion; slow.
+    pub verify_dynamic: bool,
     /// A schedule to follow instead.
     pub schedule: Option<Schedule>,
 }
@@ -30,6 +34,8 @@ impl Default for Options {
             time_limit: Duration::from_secs(10),
             operation_limit: Some(500_000_000),
             order: Order::Scheduled,
+            strict_order: false,
+            verify_dynamic: false,
             schedule: None,
         }
     }
@@ -102,6 +108,18 @@ impl Engine {
     pub fn signatures(&self, source: &Source) -> Result<Vec<Signature>> {
         let (program, _) = self.front_end(source)?;
         Ok(program.functions.iter().map(Signature::of).collect())
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// One function of a source as an array program.
+    pub(crate) fn lower_only(&self, source: &Source, name: &str) -> Result<program::Function> {
+        let (program, _) = self.front_end(source)?;
+        let known: Vec<String> = program.functions.iter().map(|function| function.name.clone()).collect();
+        let found = program.functions.into_iter().find(|function| function.name == name);
+        found.ok_or_else(|| Error::Call(call::CallError::UnknownFunction { name: name.to_string(), known }))
     }
 
     fn front_end(&self, source: &Source) -> Result<(program::Program, Log)> {

@@ -27,6 +27,7 @@ mod call;
 mod emit;
 mod engine;
 mod error;
+pub mod explore;
 mod pipeline;
 mod script;
 mod signature;
@@ -35,6 +36,9 @@ mod sizes;
 pub use args::{Args, Element, ScalarArg};
 pub use call::CallError;
 pub use cpu::CallError as RunError;
+/// Coordinate transforms: IterDomain algebra, CuTe layouts, morphisms, coordinate graphs.
+pub use layout;
+
 pub use diag::{Diagnostic, Severity, Source, Span, Style, to_json as diagnostic_json};
 pub use emit::Emit;
 pub use engine::{Checked, Engine, Function, Module, Options};

@@ -86,6 +86,7 @@ fn schedule_with(
     log.stage("check", || within(&ctx, budget, || poly::check_program(&scop))).map_err(fail)?;
     let deps = log.stage("deps", || within(&ctx, budget, || poly::dependences(&scop))).map_err(fail)?;
     log.stage("check", || within(&ctx, budget, || poly::check_defined(&scop, &deps))).map_err(fail)?;
+    let deps = if options.strict_order { deps.in_strict_order().map_err(fail)? } else { deps };
     emit_dependences(&scop, &deps, options, log).map_err(fail)?;
 
     let analysed = Analysed { ctx, budget, scop, deps };
@@ -98,8 +99,44 @@ fn schedule_with(
         Some(legal) => legal,
         None => analysed.original(log).map_err(fail)?,
     };
+    if options.verify_dynamic {
+        log.stage("replay", || replay(&analysed.scop, &legal)).map_err(fail)?;
+    }
     log.emit(options, Emit::Schedule, || legal.schedule().to_yaml().unwrap_or_else(|error| error.to_string()));
     Ok(Scheduled { scop: analysed.scop, legal })
+}
+
+/// Replays a schedule at all small sizes that the function accepts, at most some dozens.
+fn replay(scop: &Scop, legal: &LegalSchedule) -> diag::Result<()> {
+    const SIZES: [i64; 5] = [0, 1, 2, 3, 5];
+    const MOST: usize = 40;
+    let params = scop.function.params.len();
+    let combinations = SIZES.len().saturating_pow(u32::try_from(params).unwrap_or(u32::MAX));
+    // A stride that has no factor in common with the number of sizes visits different combinations.
+    let stride = (combinations / MOST).max(1) | 1;
+    for number in (0..combinations).step_by(stride) {
+        let mut rest = number;
+        let sizes: Vec<i64> = (0..params)
+            .map(|_| {
+                let size = SIZES[rest % SIZES.len()];
+                rest /= SIZES.len();
+                size
+            })
+            .collect();
+        let accepted = scop
+            .function
+            .context
+            .iter()
+            .all(|requirement| requirement.cond.eval(&|id| sizes[id.index()], &|_| 0) == Some(true));
+        if !accepted {
+            continue;
+        }
+        if let Some(disagreement) = poly::replay(scop, legal.schedule(), &sizes)? {
+            let what = format!("the schedule was called legal, but for sizes {sizes:?} {}", disagreement.what);
+            return Err(diag::Error::bug("replay", what));
+        }
+    }
+    Ok(())
 }
 
 /// A function about which everything is known but its schedule.

@@ -1,9 +1,24 @@
 //! Coordinate transforms: one algebra of integer maps, in three vocabularies.
 //!
-//! - [`cute`]: CuTe layouts, nested shape:stride pairs, in pure arithmetic;
-//! - [`morphism`]: tuple morphisms and nested tuple morphisms, the categories behind tractable layouts.
+//! - [`iter`]: loops by split, merge, resize, swizzle and reorder, with the predicates that guard their items;
+//! - [`cute`]: CuTe layouts, nested shape:stride pairs, in pure arithmetic; [`morphism`]: the categories behind them;
+//! - [`graph`]: coordinate graphs, dimensions with Flatten, Tile, Join and the like between them.
 //!
-//! Every object can be asked for its isl map, and every identity is checked there.
+//! What they share is a [`Transform`], an integer map with extents; a [`Solver`] gives its isl map and answers
+//! questions about it. [`bridge`] leads from one vocabulary to another, [`calculator`] is for people.
+//!
+//! ```
+//! # use farkas_layout as layout;
+//! use layout::iter::{Schedule, SplitKind};
+//! use layout::{Axis, Expr, Solver, Truth};
+//!
+//! let mut schedule = Schedule::new([Axis::new("i", Expr::param("N"))]);
+//! let [outer, _] = schedule.split(schedule.roots()[0], 6, SplitKind::Inner)?;
+//! schedule.split(outer, 2, SplitKind::Inner)?;
+//! assert_eq!(schedule.minimal_predicate()?.to_string(), "0 <= (ioo*2 + ioi)*6 + ii < N");
+//! assert_eq!(schedule.confirm_minimal(&Solver::new()?)?, Truth::Yes);
+//! # Ok::<_, layout::Error>(())
+//! ```
 //! Not here: programs and code generation. isl is reached only under a budget, and never through text.
 #![forbid(unsafe_code)]
 

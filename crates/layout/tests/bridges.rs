@@ -3,9 +3,7 @@
 
 mod random;
 
-use farkas_layout::bridge::{
-    BitAxis, LinearLayout, graph_of, row_major, schedule_of_graph, schedule_of_layout,
-};
+use farkas_layout::bridge::{BitAxis, LinearLayout, graph_of, row_major, schedule_of_graph, schedule_of_layout};
 use farkas_layout::graph::{CoordinateGraph, Dimension, DimensionKind, Edge};
 use farkas_layout::iter::{Schedule, SplitKind};
 use farkas_layout::transform::Params;
@@ -69,7 +67,8 @@ fn compact_layouts_are_schedules() {
         let layout: Layout = text.parse().unwrap();
         let schedule = schedule_of_layout(&layout).unwrap();
         // The rest of the root is one more loop, of extent 1.
-        let mut modes = layout.flat_modes().iter().map(|m| Layout::leaf(m.shape, m.stride).unwrap()).collect::<Vec<_>>();
+        let mut modes =
+            layout.flat_modes().iter().map(|m| Layout::leaf(m.shape, m.stride).unwrap()).collect::<Vec<_>>();
         modes.push(Layout::leaf(1, 0).unwrap());
         let with_rest = Layout::tuple(modes).unwrap();
         assert!(same_map(&solver, &with_rest.to_mode_transform().unwrap(), &address(&schedule)), "{text}: {schedule}");
@@ -84,7 +83,8 @@ fn flatten_is_row_major() {
     let solver = Solver::new().unwrap();
     let sizes = [3, 4, 5];
     let mut graph = CoordinateGraph::new();
-    let mut add = |name: &str, size| graph.add(Dimension::new(name, DimensionKind::User, Expr::Const(size), Expr::Const(1)));
+    let mut add =
+        |name: &str, size| graph.add(Dimension::new(name, DimensionKind::User, Expr::Const(size), Expr::Const(1)));
     let inputs = [add("a", 3), add("b", 4), add("c", 5)];
     let flat = add("x", 60);
     graph.connect(Edge::Flatten, &inputs, &[flat]).unwrap();
@@ -184,7 +184,8 @@ fn register_lane_warp_placement() {
     let inputs = vec![BitAxis::new("register", 2), BitAxis::new("lane", 3), BitAxis::new("warp", 1)];
     let outputs = vec![BitAxis::new("column", 3), BitAxis::new("row", 3)];
     // Lanes are swizzled into columns by the row that registers choose.
-    let placement = LinearLayout::new(inputs, outputs, vec![0b001_001, 0b010_010, 0b000_001, 0b000_010, 0b000_100, 0b100_000]);
+    let placement =
+        LinearLayout::new(inputs, outputs, vec![0b001_001, 0b010_010, 0b000_001, 0b000_010, 0b000_100, 0b100_000]);
     let placement = placement.unwrap();
     let transform = placement.to_transform().unwrap();
     assert!(!matches!(solver.bijective(&transform).unwrap(), Truth::No(_)));

@@ -276,6 +276,42 @@ proptest! {
     }
 
     #[test]
+    fn isl_confirms_products(f in tuple_morphism(false)) {
+        let solver = Solver::new().unwrap();
+        let room = f.complement().unwrap();
+        let whole = TupleMorphism::identity(room.domain()).unwrap();
+        let product = nest_of(&f).logical_product(&nest_of(&whole)).unwrap();
+        let by_layout = f.layout().unwrap().logical_product(&whole.layout().unwrap()).unwrap();
+        let (product, by_layout) = (product.to_transform().unwrap(), by_layout.to_transform().unwrap());
+        prop_assert!(same_map(&solver, &product, &by_layout), "{}", f);
+        prop_assert!(!matches!(solver.bijective(&product).unwrap(), Truth::No(_)), "{}", f);
+    }
+
+    #[test]
+    fn isl_confirms_weak_composites(f in nest_morphism(true), g in nest_morphism(true)) {
+        let Ok(weak) = f.weak_composite(&g) else { return Ok(()) };
+        let solver = Solver::new().unwrap();
+        let size = |tuple: &Nested<i64>| tuple.entries().iter().product::<i64>();
+        prop_assert!(size(f.codomain()) <= size(g.domain()));
+        let through = solver.map(&f.to_transform().unwrap()).unwrap()
+            .apply_range(solver.map(&g.to_transform().unwrap()).unwrap()).unwrap();
+        prop_assert!(solver.map(&weak.to_transform().unwrap()).unwrap().is_equal(&through).unwrap());
+    }
+
+    #[test]
+    fn isl_confirms_guarded_associativity(a in layout(), b in layout(), c in layout()) {
+        if c.cosize() > b.size() {
+            return Ok(());
+        }
+        let left = a.composition(&b).and_then(|ab| ab.composition(&c));
+        let right = b.composition(&c).and_then(|bc| a.composition(&bc));
+        if let (Ok(left), Ok(right)) = (left, right) {
+            let solver = Solver::new().unwrap();
+            prop_assert!(same_map(&solver, &left.to_transform().unwrap(), &right.to_transform().unwrap()));
+        }
+    }
+
+    #[test]
     fn isl_confirms_layout_composition(a in layout(), b in layout()) {
         if b.cosize() > a.size() {
             return Ok(());

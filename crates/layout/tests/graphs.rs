@@ -145,9 +145,10 @@ fn strides_of_tiles() {
         let strides = graph.forward_stride(&known, x, &Expr::Const(step), &tiles).unwrap();
         for i in 0..60 - step {
             let exact = strides[0].exact.iter().all(|carry| at(&carry.room(), i) >= 0);
-            let moves = strides.iter().zip(&index).all(|(stride, index)| {
-                at(index, i) + at(&stride.step, i) == at(index, i + step)
-            });
+            let moves = strides
+                .iter()
+                .zip(&index)
+                .all(|(stride, index)| at(index, i) + at(&stride.step, i) == at(index, i + step));
             assert_eq!(exact, moves, "step {step} from {i}");
         }
     }

@@ -9,7 +9,7 @@ use std::fmt;
 
 use isl::{Dim, Map, Schedule, UnionAccessInfo, UnionFlow, UnionMap};
 
-use crate::fault::Attempt;
+use crate::fault::{Attempt, Fault};
 use crate::plan::Plan;
 use crate::scop::{Scop, StatementKind};
 
@@ -58,6 +58,16 @@ impl Dependences {
             DependenceKind::Output => &self.output,
             DependenceKind::Reduction => &self.reduction,
         }
+    }
+
+    /// The same, with the order of updates kept as well: each reads what the one before it wrote.
+    pub fn in_strict_order(self) -> diag::Result<Dependences> {
+        let strict = || -> isl::Result<(UnionMap, UnionMap)> {
+            let flow = self.flow.clone().union(self.reduction.clone())?;
+            Ok((flow, self.reduction.clone().subtract(self.reduction.clone())?))
+        };
+        let (flow, reduction) = strict().map_err(|error| Fault::from(error).at("deps"))?;
+        Ok(Dependences { flow, reduction, ..self })
     }
 
     /// The pairs that a schedule must keep in order, without their cells.

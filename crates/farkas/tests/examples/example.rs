@@ -89,11 +89,7 @@ impl Example {
         })
     }
 
-    pub(crate) fn try_run(
-        &self,
-        sizes: &[(&str, usize)],
-        inputs: &[(&str, ArrayD<f64>)],
-    ) -> Result<Outputs, Refusal> {
+    pub(crate) fn try_run(&self, sizes: &[(&str, usize)], inputs: &[(&str, ArrayD<f64>)]) -> Result<Outputs, Refusal> {
         let scheduled = self.function().map_err(Refusal::Failed)?;
         let original = self.compiled(&self.original, Order::Original).map_err(Refusal::Failed)?;
         let interpreted = call(scheduled, Function::interpret, sizes, inputs)?;

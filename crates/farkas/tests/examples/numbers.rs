@@ -19,20 +19,23 @@ pub(crate) fn scalar(value: f64) -> ArrayD<f64> {
 }
 
 /// An array whose elements are a function of their subscripts.
-pub(crate) fn array<D: IntoDimension>(shape: D, element: impl FnMut(<D::Dim as Dimension>::Pattern) -> f64) -> ArrayD<f64> {
+pub(crate) fn array<D: IntoDimension>(
+    shape: D,
+    element: impl FnMut(<D::Dim as Dimension>::Pattern) -> f64,
+) -> ArrayD<f64> {
     ndarray::Array::from_shape_fn(shape.into_dimension(), element).into_dyn()
 }
 
 /// Multiples of 1/64 in `-1..1`, which every float type holds exactly.
 pub(crate) fn random<D: IntoDimension>(seed: u64, shape: D) -> ArrayD<f64> {
     let mut random = Random(seed);
-    array(shape, |_| (128.0 * random.fraction()).floor() / 64.0 - 1.0)
+    array(shape, |_| random.below(128) / 64.0 - 1.0)
 }
 
 /// Integers in `0..bound`.
 pub(crate) fn random_integers<D: IntoDimension>(seed: u64, bound: usize, shape: D) -> ArrayD<f64> {
     let mut random = Random(seed);
-    array(shape, |_| (bound as f64 * random.fraction()).floor())
+    array(shape, |_| random.below(bound))
 }
 
 /// SplitMix64.
@@ -48,6 +51,11 @@ impl Random {
         bits ^= bits >> 31;
         (bits >> 11) as f64 / (1_u64 << 53) as f64
     }
+
+    /// An integer in `0..bound`.
+    pub(crate) fn below(&mut self, bound: usize) -> f64 {
+        (bound as f64 * self.fraction()).floor()
+    }
 }
 
 /// Relative to the largest number that is expected; the message begins with the place.
@@ -55,7 +63,8 @@ pub(crate) fn compare(found: &ArrayD<f64>, expected: &ArrayD<f64>, tolerance: f6
     if found.shape() != expected.shape() {
         return Err(format!(" has the shape {:?}, not {:?}", found.shape(), expected.shape()));
     }
-    let largest = expected.iter().filter(|value| value.is_finite()).fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    let largest =
+        expected.iter().filter(|value| value.is_finite()).fold(0.0_f64, |largest, value| largest.max(value.abs()));
     for ((place, found), expected) in found.indexed_iter().zip(expected) {
         let is_same = found == expected || found.is_nan() && expected.is_nan();
         // Not so for NaN, nor for an infinity on one side.

@@ -54,20 +54,19 @@ fn inputs<'a>(example: &'a Example, sizes: &Sizes<'_>) -> Result<Vec<(&'a str, A
     let mut inputs = Vec::new();
     let signature = example.function().map_err(Refusal::Failed)?.signature();
     for argument in signature.args.iter().filter(|argument| argument.role != Role::Out) {
-        let mut integer = |bound: f64| (bound * random.fraction()).floor();
         let array = match (argument.ty, argument.shape.len()) {
             (ScalarType::F32 | ScalarType::F64, 0) => {
                 // PolyBench has N as a number as well.
                 let size = sizes.iter().find(|(param, _)| argument.name == "float_n" && *param == "N");
                 scalar(size.map_or_else(|| 0.25 + random.fraction(), |(_, size)| *size as f64))
             }
-            (_, 0) => scalar(integer(5.0) - 2.0),
+            (_, 0) => scalar(random.below(5) - 2.0),
             (ty, _) => {
                 let shape = example.shape(sizes, &argument.name)?;
                 array(IxDyn(&shape), |place| match (ty, shape.as_slice()) {
-                    (ScalarType::U8 | ScalarType::Bool, _) => integer(2.0),
-                    (ScalarType::I8 | ScalarType::I64, _) => integer(4.0),
-                    (ScalarType::I16 | ScalarType::I32, _) => integer(20.0),
+                    (ScalarType::U8 | ScalarType::Bool, _) => random.below(2),
+                    (ScalarType::I8 | ScalarType::I64, _) => random.below(4),
+                    (ScalarType::I16 | ScalarType::I32, _) => random.below(20),
                     (_, [length]) => random.fraction() / *length as f64,
                     (_, [rows, columns]) if place[0] == place[1] => random.fraction() + (rows + columns) as f64 / 2.0,
                     _ => random.fraction() - 0.5,

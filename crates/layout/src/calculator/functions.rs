@@ -132,15 +132,14 @@ fn unknown(name: &str, span: Span, count: usize) -> Error {
     let message = match FUNCTIONS.iter().find(|(known, _)| *known == name) {
         Some((_, arguments)) => format!("`{name}` takes ({arguments}), not {count} arguments of these kinds"),
         None => {
-            let similar = FUNCTIONS.iter().map(|(known, _)| *known).filter(|known| {
-                known.contains(name) || name.contains(known) || known.starts_with(name.get(..3).unwrap_or(name))
-            });
-            let similar = similar.collect::<Vec<_>>();
-            if similar.is_empty() {
-                let all = FUNCTIONS.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", ");
-                format!("there is no function `{name}`; there are {all}")
-            } else {
-                format!("there is no function `{name}`; did you mean {}?", similar.join(" or "))
+            let common = |known: &str| known.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
+            let closest = FUNCTIONS.iter().map(|(known, _)| *known).max_by_key(|known| common(known));
+            match closest.filter(|known| common(known) >= 3) {
+                Some(closest) => format!("there is no function `{name}`; did you mean {closest}?"),
+                None => {
+                    let all = FUNCTIONS.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", ");
+                    format!("there is no function `{name}`; there are {all}")
+                }
             }
         }
     };

@@ -20,7 +20,7 @@ const STEPS: &str = "domain, split, outer_split, merge, resize, swizzle, shift, 
 /// Whether a text is a loop script and not an expression over layouts.
 pub(super) fn is_script(text: &str) -> bool {
     let mut cursor = Cursor::new(text);
-    text.contains(';') || matches!(cursor.name(), Some("domain" | "split" | "outer_split" | "resize"))
+    text.contains(';') || matches!(cursor.name(), Some("domain" | "split" | "outer_split" | "merge" | "resize"))
 }
 
 /// An argument: a name or a number.

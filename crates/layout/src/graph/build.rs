@@ -130,6 +130,10 @@ impl CoordinateGraph {
                 format!("{} does not go from {} to {} dimensions", edge.name(), inputs.len(), outputs.len()),
             ));
         }
+        let known = |id: &DimensionId| matches!(self.graph.node_weight(id.0), Some(Node::Dimension(_)));
+        if !inputs.iter().chain(outputs).all(known) {
+            return Err(Error::inadmissible("coordinate graph", "a dimension is of another graph"));
+        }
         let node = self.graph.add_node(Node::Edge(edge));
         for (position, input) in inputs.iter().enumerate() {
             self.graph.add_edge(input.0, node, position);
@@ -140,18 +144,21 @@ impl CoordinateGraph {
         Ok(EdgeId(node))
     }
 
-    /// Every id of a graph names one of its dimensions.
+    /// # Panics
+    /// If the id is of another graph.
     pub fn dimension(&self, id: DimensionId) -> &Dimension {
-        match &self.graph[id.0] {
-            Node::Dimension(dimension) => dimension,
-            Node::Edge(_) => unreachable!("a dimension id is made only for a dimension"),
+        match self.graph.node_weight(id.0) {
+            Some(Node::Dimension(dimension)) => dimension,
+            _ => unreachable!("a dimension id is made only for a dimension of its graph"),
         }
     }
 
+    /// # Panics
+    /// If the id is of another graph.
     pub fn edge(&self, id: EdgeId) -> &Edge {
-        match &self.graph[id.0] {
-            Node::Edge(edge) => edge,
-            Node::Dimension(_) => unreachable!("an edge id is made only for an edge"),
+        match self.graph.node_weight(id.0) {
+            Some(Node::Edge(edge)) => edge,
+            _ => unreachable!("an edge id is made only for an edge of its graph"),
         }
     }
 

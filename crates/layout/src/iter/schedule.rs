@@ -79,12 +79,21 @@ impl Schedule {
         &self.loops
     }
 
-    /// The name and extent of a domain. Every id of a schedule names one.
+    /// The name and extent of a domain.
+    ///
+    /// # Panics
+    /// If the id is of another schedule; the operations check that.
     pub fn axis(&self, domain: DomainId) -> &Axis {
-        match &self.graph[domain.0] {
-            Node::Domain(axis) => axis,
-            Node::Operation(_) => unreachable!("a domain id is made only for a domain"),
+        match self.graph.node_weight(domain.0) {
+            Some(Node::Domain(axis)) => axis,
+            _ => unreachable!("a domain id is made only for a domain of its schedule"),
         }
+    }
+
+    /// The axis of a loop of this schedule.
+    fn loop_axis(&self, operation: &'static str, domain: DomainId) -> Result<&Axis> {
+        self.position(operation, domain)?;
+        Ok(self.axis(domain))
     }
 
     pub fn extent(&self, domain: DomainId) -> &Expr {
@@ -130,6 +139,15 @@ impl Schedule {
     /// The loop domain of this name.
     pub fn loop_named(&self, name: &str) -> Option<DomainId> {
         self.loops.iter().copied().find(|&domain| self.axis(domain).name == name)
+    }
+
+    /// The name with its suffix, or a number if that is long, so that names of names do not grow.
+    fn name(&self, name: &str, suffix: &str) -> String {
+        if name.len() + suffix.len() <= 16 {
+            format!("{name}{suffix}")
+        } else {
+            format!("d{}{}", self.graph.node_count(), if suffix.len() <= 1 { suffix } else { "" })
+        }
     }
 
     fn position(&self, operation: &'static str, domain: DomainId) -> Result<usize> {
@@ -180,40 +198,45 @@ impl Schedule {
         if factor < 1 {
             return Err(Error::inadmissible(SPLIT, format!("the factor {factor} is not positive")));
         }
-        let Axis { name, extent } = self.axis(domain).clone();
+        let Axis { name, extent } = self.loop_axis(SPLIT, domain)?.clone();
         let rest = extent.ceil_div(factor);
         let (outer, inner) = match kind {
             SplitKind::Inner => (rest, Expr::Const(factor)),
             SplitKind::Outer => (Expr::Const(factor), rest),
         };
-        let axes = vec![Axis::new(format!("{name}o"), outer), Axis::new(format!("{name}i"), inner)];
+        let axes = vec![Axis::new(self.name(&name, "o"), outer), Axis::new(self.name(&name, "i"), inner)];
         pair(self.apply(SPLIT, Operation::Split { kind, factor }, &[domain], axes)?)
     }
 
     /// Makes one loop of two, the second running faster.
     pub fn merge(&mut self, outer: DomainId, inner: DomainId) -> Result<DomainId> {
-        let (a, b) = (self.axis(outer), self.axis(inner));
-        let axis = Axis::new(format!("{}{}", a.name, b.name), a.extent.clone().mul(b.extent.clone()));
-        single(self.apply("merge", Operation::Merge, &[outer, inner], vec![axis])?)
+        const MERGE: &str = "merge";
+        let (a, b) = (self.loop_axis(MERGE, outer)?, self.loop_axis(MERGE, inner)?);
+        if let (Some(a), Some(b)) = (a.extent.constant(), b.extent.constant()) {
+            crate::error::multiply(MERGE, a, b)?;
+        }
+        let axis = Axis::new(self.name(&a.name, &b.name), a.extent.clone().mul(b.extent.clone()));
+        single(self.apply(MERGE, Operation::Merge, &[outer, inner], vec![axis])?)
     }
 
     /// Adds iterations on both sides; negative numbers take them away.
     pub fn resize(&mut self, domain: DomainId, left: i64, right: i64) -> Result<DomainId> {
         const RESIZE: &str = "resize";
-        let Axis { name, extent } = self.axis(domain).clone();
-        let change = left.checked_add(right).filter(|_| left != i64::MIN).ok_or(Error::Overflow { operation: RESIZE })?;
+        let Axis { name, extent } = self.loop_axis(RESIZE, domain)?.clone();
+        let change =
+            left.checked_add(right).filter(|_| left != i64::MIN).ok_or(Error::Overflow { operation: RESIZE })?;
         let resized = extent.add(Expr::Const(change));
         if resized.constant().is_some_and(|extent| extent < 0) {
             return Err(Error::inadmissible(RESIZE, format!("the extent would be {resized}")));
         }
-        let axis = Axis::new(format!("{name}r"), resized);
+        let axis = Axis::new(self.name(&name, "r"), resized);
         single(self.apply(RESIZE, Operation::Resize { left, right }, &[domain], vec![axis])?)
     }
 
     /// Permutes the second loop depending on the first.
     pub fn swizzle(&mut self, kind: SwizzleKind, x: DomainId, y: DomainId) -> Result<[DomainId; 2]> {
         const SWIZZLE: &str = "swizzle";
-        let (a, b) = (self.axis(x).clone(), self.axis(y).clone());
+        let (a, b) = (self.loop_axis(SWIZZLE, x)?.clone(), self.loop_axis(SWIZZLE, y)?.clone());
         if kind == SwizzleKind::Xor {
             let size = a.extent.constant().filter(|&size| size > 0 && (size & (size - 1)) == 0);
             if size.is_none() || a.extent != b.extent {
@@ -223,7 +246,7 @@ impl Schedule {
                 ));
             }
         }
-        let axes = vec![Axis::new(a.name, a.extent), Axis::new(format!("{}s", b.name), b.extent)];
+        let axes = vec![Axis::new(a.name, a.extent), Axis::new(self.name(&b.name, "s"), b.extent)];
         pair(self.apply(SWIZZLE, Operation::Swizzle(kind), &[x, y], axes)?)
     }
 

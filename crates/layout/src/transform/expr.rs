@@ -39,8 +39,9 @@ pub enum Expr {
     },
 }
 
-/// Expressions with more nodes than this are refused, so that no script can make them explode.
+/// Expressions with more nodes, or deeper, than this are refused, so that no script can make them explode.
 const MAX_NODES: usize = 20_000;
+const MAX_DEPTH: usize = 300;
 
 impl Expr {
     pub fn param(name: impl Into<String>) -> Expr {
@@ -56,7 +57,7 @@ impl Expr {
         match (self, other) {
             (Expr::Const(0), other) | (other, Expr::Const(0)) => other,
             (Expr::Const(a), Expr::Const(b)) if a.checked_add(b).is_some() => Expr::Const(a + b),
-            (Expr::Const(a), other) => other.add(Expr::Const(a)),
+            (Expr::Const(a), other) if other.constant().is_none() => other.add(Expr::Const(a)),
             (Expr::Add(x, a), Expr::Const(b)) if a.constant().and_then(|a| a.checked_add(b)).is_some() => {
                 let sum = a.constant().map_or(0, |a| a + b);
                 x.add(Expr::Const(sum))
@@ -79,7 +80,7 @@ impl Expr {
             (Expr::Const(0), _) | (_, Expr::Const(0)) => Expr::Const(0),
             (Expr::Const(1), other) | (other, Expr::Const(1)) => other,
             (Expr::Const(a), Expr::Const(b)) if a.checked_mul(b).is_some() => Expr::Const(a * b),
-            (Expr::Const(a), other) => other.mul(Expr::Const(a)),
+            (Expr::Const(a), other) if other.constant().is_none() => other.mul(Expr::Const(a)),
             (Expr::Mul(x, a), Expr::Const(b)) if a.constant().and_then(|a| a.checked_mul(b)).is_some() => {
                 let product = a.constant().map_or(1, |a| a * b);
                 x.mul(Expr::Const(product))
@@ -180,16 +181,20 @@ impl Expr {
         }
     }
 
-    fn nodes(&self) -> usize {
-        1 + self.children().into_iter().map(Expr::nodes).sum::<usize>()
+    /// The number of nodes and the depth.
+    fn measure(&self) -> (usize, usize) {
+        let parts = self.children().into_iter().map(Expr::measure);
+        let (nodes, depth) = parts.fold((0, 0), |(n, d), (nodes, depth)| (n + nodes, d.max(depth)));
+        (1 + nodes, 1 + depth)
     }
 
     /// Refuses an expression that has grown past all use.
     pub(crate) fn checked(self) -> Result<Expr> {
-        if self.nodes() <= MAX_NODES {
+        let (nodes, depth) = self.measure();
+        if nodes <= MAX_NODES && depth <= MAX_DEPTH {
             Ok(self)
         } else {
-            Err(Error::inadmissible("expression", format!("it has more than {MAX_NODES} parts")))
+            Err(Error::inadmissible("expression", format!("it has {nodes} parts, {depth} deep: too large")))
         }
     }
 

@@ -40,8 +40,7 @@ pub(crate) fn morphism_into(codomain: Vec<i64>, basepoints: bool) -> impl Strate
     let lost = if basepoints { 0..3 } else { 0..1 };
     (subsequence(positions, 0..=length).prop_shuffle(), entries(lost), any::<u64>()).prop_map(
         move |(targets, lost, seed)| {
-            let mut arrows =
-                targets.iter().map(|&target| (codomain[target - 1], target)).collect::<Vec<_>>();
+            let mut arrows = targets.iter().map(|&target| (codomain[target - 1], target)).collect::<Vec<_>>();
             for (k, &entry) in lost.iter().enumerate() {
                 let place = (seed >> (8 * k)) as usize % (arrows.len() + 1);
                 arrows.insert(place, (entry, 0));
@@ -116,9 +115,9 @@ pub(crate) fn schedule(extents: &[i64], steps: &[Step]) -> Schedule {
         let at = |k: usize| loops[k % loops.len()];
         // Steps that do not apply are errors, and random scripts have some.
         let _ = match *step {
-            Step::Split(k, factor, inner) => schedule
-                .split(at(k), factor, if inner { SplitKind::Inner } else { SplitKind::Outer })
-                .map(drop),
+            Step::Split(k, factor, inner) => {
+                schedule.split(at(k), factor, if inner { SplitKind::Inner } else { SplitKind::Outer }).map(drop)
+            }
             Step::Merge(k) => schedule.merge(at(k), at(k + 1)).map(drop),
             Step::Resize(k, left, right) => schedule.resize(at(k), left, right).map(drop),
             Step::Swizzle(k, xor) => schedule
@@ -138,10 +137,8 @@ pub(crate) fn schedule(extents: &[i64], steps: &[Step]) -> Schedule {
 pub(crate) fn points(extents: &[i64]) -> Vec<Vec<i64>> {
     let mut points = vec![Vec::new()];
     for &extent in extents {
-        points = points
-            .into_iter()
-            .flat_map(|point| (0..extent).map(move |next| [&point[..], &[next]].concat()))
-            .collect();
+        points =
+            points.into_iter().flat_map(|point| (0..extent).map(move |next| [&point[..], &[next]].concat())).collect();
     }
     points
 }

@@ -1,0 +1,202 @@
+//! Exploring: the legality of every schedule in a space of transformations.
+//!
+//! In: a function and a space such as `tile(i, j; 8, 16), permute(i, j, k), skew(t, i; 0..2)`.  Out: one row per point,
+//! legal, illegal with its witness, refused, or unknown.
+//! Dependences are computed once per thread; a point costs its transformation and its proof.
+
+mod space;
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use diag::Source;
+use isl::{Budget, Context};
+use poly::transform;
+use poly::{Dependences, Kinds, Plan, Scop, Storage, Verdict};
+
+use crate::{Engine, Error, Result};
+pub use space::{Choice, Dimension, Space};
+
+/// What is known about one point of a space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    Legal,
+    /// With the message and the witness as data.
+    Illegal {
+        message: String,
+        witness: Option<serde_json::Value>,
+    },
+    /// A transformation does not apply.
+    Refused {
+        message: String,
+    },
+    /// The budget ran out.
+    Unknown,
+}
+
+impl Judgement {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Judgement::Legal => "legal",
+            Judgement::Illegal { .. } => "illegal",
+            Judgement::Refused { .. } => "refused",
+            Judgement::Unknown => "unknown",
+        }
+    }
+}
+
+/// One point: which choice was made in each dimension, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub point: usize,
+    pub choices: Vec<String>,
+    pub judgement: Judgement,
+    /// An earlier point with the same schedule.
+    pub same_as: Option<usize>,
+}
+
+/// Which points to look at, and with what.
+#[derive(Clone, Debug)]
+pub struct Exploration {
+    /// At most so many points, drawn without repetition; all if there are fewer.
+    pub sample: Option<usize>,
+    pub seed: u64,
+    pub threads: Option<NonZeroUsize>,
+}
+
+/// Judges the points of a space, in the order of their numbers. `progress` is told how many are done.
+pub fn explore(
+    engine: &Engine,
+    source: &Source,
+    function: &str,
+    space: &Space,
+    exploration: &Exploration,
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> Result<Vec<Row>> {
+    let function = engine.lower_only(source, function)?;
+    let points = space.points(exploration.sample, exploration.seed);
+    let threads = exploration.threads.or(std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let rows: Mutex<Vec<(Row, String)>> = Mutex::new(Vec::new());
+    let failure: Mutex<Option<Error>> = Mutex::new(None);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(points.len()).max(1) {
+            scope.spawn(|| {
+                let worker = match Worker::new(engine, source, &function) {
+                    Ok(worker) => worker,
+                    Err(error) => {
+                        keep(&failure, error);
+                        return;
+                    }
+                };
+                while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    match worker.judge(space, *point) {
+                        Ok(row) => rows.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(row),
+                        Err(error) => return keep(&failure, Error::new(source, error)),
+                    }
+                    progress(done.fetch_add(1, Ordering::Relaxed) + 1, points.len());
+                }
+            });
+        }
+    });
+    if let Some(error) = failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
+        return Err(error);
+    }
+    let mut rows = rows.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    rows.sort_by_key(|(row, _)| row.point);
+    Ok(mark_duplicates(rows))
+}
+
+fn keep(failure: &Mutex<Option<Error>>, error: Error) {
+    let mut failure = failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    failure.get_or_insert(error);
+}
+
+/// Points with the same times for all instances are the same schedule.
+fn mark_duplicates(rows: Vec<(Row, String)>) -> Vec<Row> {
+    let mut first: HashMap<String, usize> = HashMap::new();
+    let mark = |(mut row, times): (Row, String)| {
+        if !times.is_empty() {
+            match first.get(&times) {
+                Some(earlier) => row.same_as = Some(*earlier),
+                None => {
+                    first.insert(times, row.point);
+                }
+            }
+        }
+        row
+    };
+    rows.into_iter().map(mark).collect()
+}
+
+/// One thread's view of the function: isl objects stay in their thread.
+struct Worker {
+    ctx: Context,
+    budget: Budget,
+    scop: Scop,
+    deps: Dependences,
+}
+
+impl Worker {
+    fn new(engine: &Engine, source: &Source, function: &program::Function) -> Result<Worker> {
+        let fail = |error| Error::new(source, error);
+        let options = engine.options();
+        let budget = Budget { time: Some(options.time_limit), operations: options.operation_limit };
+        let ctx = Context::new().map_err(|error| fail(diag::Error::bug("model", error.to_string())))?;
+        let within = |work: &dyn Fn() -> diag::Result<(Scop, Dependences)>| {
+            ctx.with_budget(budget, || Ok(work()))
+                .unwrap_or_else(|error| Err(diag::Error::bug("budget", error.to_string())))
+        };
+        let (scop, deps) = within(&|| {
+            let scop = poly::model(&ctx, function, Storage::Expanded)?;
+            poly::check_program(&scop)?;
+            let deps = poly::dependences(&scop)?;
+            poly::check_defined(&scop, &deps)?;
+            Ok((scop, if options.strict_order { deps.in_strict_order()? } else { deps }))
+        })
+        .map_err(fail)?;
+        Ok(Worker { ctx, budget, scop, deps })
+    }
+
+    /// The row of a point, and its times as text.
+    fn judge(&self, space: &Space, point: usize) -> diag::Result<(Row, String)> {
+        let choices = space.choices(point);
+        let labels = choices.iter().map(|choice| choice.label.clone()).collect();
+        let row = |judgement: Judgement| Row { point, choices: labels, judgement, same_as: None };
+        let mut plan = Plan::original(&self.scop);
+        for step in choices.iter().flat_map(|choice| &choice.steps) {
+            let step = space::aim(step, &plan);
+            plan = match transform::apply(&self.scop, &plan, &step) {
+                Ok(plan) => plan,
+                Err(diagnostic) => return Ok((row(Judgement::Refused { message: diagnostic.message }), String::new())),
+            };
+        }
+        let judge = || -> diag::Result<(Judgement, String)> {
+            let tree = plan.tree(&self.scop)?;
+            let times = plan.to_text(&self.scop);
+            let legal = match poly::check_legal(&self.scop, &self.deps, tree)? {
+                Verdict::Legal(legal) => legal,
+                Verdict::Illegal(violation) => return Ok((illegal(violation.explain(&self.scop)), times)),
+                Verdict::Unknown { .. } => return Ok((Judgement::Unknown, times)),
+            };
+            let judgement = match poly::check_kinds(&self.scop, &self.deps, &plan, legal)? {
+                Kinds::Proven(_) => Judgement::Legal,
+                Kinds::Carried(carried) => illegal(carried.explain(&self.scop)),
+                Kinds::Unknown { .. } => Judgement::Unknown,
+            };
+            Ok((judgement, times))
+        };
+        let judged = self.ctx.with_budget(self.budget, || Ok(judge()));
+        match judged.unwrap_or_else(|error| Err(diag::Error::bug("budget", error.to_string()))) {
+            Ok((judgement, times)) => Ok((row(judgement), times)),
+            Err(diag::Error::Budget { .. }) => Ok((row(Judgement::Unknown), String::new())),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn illegal(diagnostic: diag::Diagnostic) -> Judgement {
+    Judgement::Illegal { message: diagnostic.message, witness: diagnostic.data.map(|data| *data) }
+}
