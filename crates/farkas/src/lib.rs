@@ -29,6 +29,7 @@ mod engine;
 mod error;
 pub mod explore;
 mod pipeline;
+mod repair;
 mod script;
 mod signature;
 mod sizes;

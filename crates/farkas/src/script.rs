@@ -9,6 +9,8 @@ use program::Function;
 use syntax::ast::{Expr, ExprKind, Ident};
 use syntax::script;
 
+use crate::repair;
+
 /// A schedule given by the user.
 #[derive(Clone, Debug)]
 pub enum Schedule {
@@ -136,13 +138,18 @@ pub(crate) fn apply(scop: &Scop, dependences: &Dependences, steps: &[Step], prog
     let mut plan = Plan::original(scop);
     let mut legal = None;
     for step in steps {
-        plan = match transform::apply(scop, &plan, step) {
+        let before = plan;
+        plan = match transform::apply(scop, &before, step) {
             Ok(plan) => plan,
             Err(diagnostic) => return Ok(Outcome::Refused(vec![*diagnostic])),
         };
         let refuse = |explained: Diagnostic| {
             let text = format!("refused: `{}` is illegal here", step.verb.text);
-            Ok(Outcome::Refused(vec![explained.moved_to(program, step.span, text)]))
+            let mut explained = explained.moved_to(program, step.span, text);
+            if let Some(repair) = repair::suggest(scop, dependences, &before, step) {
+                explained = explained.help(format!("with `{repair}` in front of it, it is legal"));
+            }
+            Ok(Outcome::Refused(vec![explained]))
         };
         let proven = match poly::check_legal(scop, dependences, plan.tree(scop)?)? {
             Verdict::Legal(proven) => proven,
