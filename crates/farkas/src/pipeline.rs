@@ -61,7 +61,7 @@ impl Log {
 
 /// A function with a schedule that is proven legal. It holds isl objects, so it stays in its thread.
 pub(crate) struct Scheduled {
-    scop: Scop,
+    analysed: Analysed,
     legal: LegalSchedule,
 }
 
@@ -103,7 +103,7 @@ fn schedule_with(
         log.stage("replay", || replay(&analysed.scop, &legal)).map_err(fail)?;
     }
     log.emit(options, Emit::Schedule, || legal.schedule().to_yaml().unwrap_or_else(|error| error.to_string()));
-    Ok(Scheduled { scop: analysed.scop, legal })
+    Ok(Scheduled { analysed, legal })
 }
 
 /// Replays a schedule at all small sizes that the function accepts, at most some dozens.
@@ -169,14 +169,15 @@ impl Analysed {
 
     /// Only what `check_legal` calls legal goes on. A schedule of our own that is not is our bug.
     fn prove(&self, schedule: isl::Schedule, log: &mut Log) -> diag::Result<LegalSchedule> {
-        let verdict = log.stage("legality", || {
-            within(&self.ctx, self.budget, || poly::check_legal(&self.scop, &self.deps, schedule))
-        })?;
-        match verdict {
+        match self.judge(schedule, log)? {
             Verdict::Legal(legal) => Ok(legal),
             Verdict::Unknown { spent } => Err(diag::Error::Budget { stage: "legality", spent }),
             Verdict::Illegal(violation) => Err(diag::Error::bug("schedule", violation.explain(&self.scop).message)),
         }
+    }
+
+    fn judge(&self, schedule: isl::Schedule, log: &mut Log) -> diag::Result<Verdict> {
+        log.stage("legality", || within(&self.ctx, self.budget, || poly::check_legal(&self.scop, &self.deps, schedule)))
     }
 
     /// The user's schedule: step by step for a script, as a whole for a tree. None if it has nothing for this function.
@@ -199,10 +200,7 @@ impl Analysed {
             }
             Schedule::Tree(text) => {
                 let tree = script::load(&self.ctx, &self.scop, text).map_err(|errors| Error::user(text, errors))?;
-                let verdict = log.stage("legality", || {
-                    within(&self.ctx, self.budget, || poly::check_legal(&self.scop, &self.deps, tree))
-                });
-                match verdict.map_err(fail)? {
+                match self.judge(tree, log).map_err(fail)? {
                     Verdict::Legal(legal) => Ok(Some(legal)),
                     Verdict::Unknown { spent } => Err(Error::Budget { stage: "legality", spent }),
                     Verdict::Illegal(violation) => {
@@ -227,12 +225,15 @@ pub(crate) struct Code {
 pub(crate) fn compile(source: &Source, function: &Function, options: &Options, log: &mut Log) -> Result<Code> {
     let fail = |error| Error::new(source, error);
     let mut scheduled = schedule(source, function, options, log)?;
-    let mut kernel = log.stage("loops", || lower(&scheduled)).map_err(fail)?;
+    let mut kernel = log.stage("loops", || lower(&scheduled.analysed.scop, &scheduled.legal)).map_err(fail)?;
+    if options.schedule.is_none() && options.order == Order::Scheduled && loops::roughness(&kernel) > 0 {
+        smooth(&mut scheduled, &mut kernel, options, log).map_err(fail)?;
+    }
     // Accumulators with a cell per iteration are worth it only where they end up in a register.
-    if scheduled.scop.arrays.iter().any(|array| array.expanded && is_in_memory(&kernel, &array.name)) {
+    if scheduled.analysed.scop.arrays.iter().any(|array| array.expanded && is_in_memory(&kernel, &array.name)) {
         tracing::debug!("accumulators stay in memory: modelling again with one set of cells");
         scheduled = schedule_with(source, function, Storage::Reused, options, log)?;
-        kernel = log.stage("loops", || lower(&scheduled)).map_err(fail)?;
+        kernel = log.stage("loops", || lower(&scheduled.analysed.scop, &scheduled.legal)).map_err(fail)?;
     }
     let kernel = log.stage("loops", || loops::verify(kernel)).map_err(fail)?;
     log.emit(options, Emit::Loops, || kernel.to_string());
@@ -245,8 +246,38 @@ pub(crate) fn compile(source: &Source, function: &Function, options: &Options, l
     Ok(Code { kernel, compiled })
 }
 
-fn lower(scheduled: &Scheduled) -> diag::Result<loops::Kernel> {
-    Ok(loops::optimize(poly::generate(&scheduled.scop, &scheduled.legal)?))
+/// Where fusion has left conditions or arrays inside loops, cutting the loops may help, or the order as written,
+/// statement by statement. The first of those that are smoothest is taken.
+fn smooth(scheduled: &mut Scheduled, kernel: &mut loops::Kernel, options: &Options, log: &mut Log) -> diag::Result<()> {
+    let analysed = &scheduled.analysed;
+    let separated = log.stage("loops", || poly::generate_separated(&analysed.scop, &scheduled.legal))?;
+    let separated = log.stage("loops", || loops::optimize(separated));
+    if loops::roughness(&separated) < loops::roughness(kernel) && stores(&separated.body) <= 4 * stores(&kernel.body) {
+        *kernel = separated;
+    }
+    let tidy = log.stage("schedule", || poly::transform::tidy(&analysed.scop).tree(&analysed.scop))?;
+    let Verdict::Legal(legal) = analysed.judge(tidy, log)? else { return Ok(()) };
+    let candidate = log.stage("loops", || lower(&analysed.scop, &legal))?;
+    if loops::roughness(&candidate) < loops::roughness(kernel) {
+        log.emit(options, Emit::Schedule, || legal.schedule().to_yaml().unwrap_or_else(|error| error.to_string()));
+        *kernel = candidate;
+        scheduled.legal = legal;
+    }
+    Ok(())
+}
+
+/// How much code there is.
+fn stores(stmts: &[loops::Stmt]) -> usize {
+    let of = |stmt: &loops::Stmt| match stmt {
+        loops::Stmt::For(found) => stores(&found.body),
+        loops::Stmt::If { then, otherwise, .. } => stores(then) + stores(otherwise),
+        loops::Stmt::Store { .. } | loops::Stmt::Set { .. } => 1,
+    };
+    stmts.iter().map(of).sum()
+}
+
+fn lower(scop: &Scop, legal: &LegalSchedule) -> diag::Result<loops::Kernel> {
+    Ok(loops::optimize(poly::generate(scop, legal)?))
 }
 
 fn is_in_memory(kernel: &loops::Kernel, array: &str) -> bool {

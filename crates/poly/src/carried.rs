@@ -14,7 +14,7 @@ use crate::fault::{Attempt, Fault};
 use crate::legality::{LegalSchedule, Pair, smallest_pair};
 use crate::plan::{Entry, LoopKind, Plan, StatementPlan};
 use crate::scop::{Scop, Statement};
-use crate::witness::show_cell;
+use crate::witness::{At, show_cell};
 
 /// A dependence between iterations that would run at the same time.
 #[derive(Clone, Debug)]
@@ -83,13 +83,7 @@ fn find_carried(scop: &Scop, dependences: &Dependences, plan: &Plan) -> Attempt<
 
 /// Whether two statements are inside the same loop at `level`.
 fn share(one: &StatementPlan, two: &StatementPlan, level: usize) -> bool {
-    let same = |one: &Entry, two: &Entry| match (one, two) {
-        (Entry::Position(one), Entry::Position(two)) => one == two,
-        (Entry::Loop(one), Entry::Loop(two)) => one.name == two.name,
-        (Entry::Split(_), Entry::Split(_)) => true,
-        _ => false,
-    };
-    two.entries.len() > level && one.entries.iter().zip(&two.entries).take(level + 1).all(|(one, two)| same(one, two))
+    one.shared_with(two) > level
 }
 
 /// The pairs of a dependence that agree before `level` and differ there.
@@ -115,15 +109,11 @@ fn carried_at(
 fn time_at(scop: &Scop, plan: &Plan, statement: &Statement, params: &[i64], values: &[i64]) -> Attempt<Vec<i64>> {
     let position = scop.statements.iter().position(|known| known.name == statement.name);
     let position = position.ok_or_else(|| Fault::bug("an instance of an unknown statement"))?;
-    let param = |id: program::ParamId| params.get(id.index()).copied().unwrap_or(0);
-    let iter = |id: program::IterId| {
-        let position = statement.iters.iter().position(|known| *known == id);
-        position.and_then(|position| values.get(position)).copied().unwrap_or(0)
-    };
+    let at = At { params, iters: &statement.iters, values };
     let time = plan.statements[position].entries.iter().map(|entry| match entry {
         Entry::Position(position) => Some(*position),
-        Entry::Loop(found) => found.expr.eval(&param, &iter),
-        Entry::Split(cond) => cond.eval(&param, &iter).map(|holds| i64::from(!holds)),
+        Entry::Loop(found) => at.affine(&found.expr),
+        Entry::Split(cond) => at.cond(cond).map(|holds| i64::from(!holds)),
     });
     time.collect::<Option<_>>().ok_or_else(|| Fault::bug("a time overflows"))
 }

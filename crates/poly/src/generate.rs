@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use isl::ast::{self, Op};
-use isl::{AstBuild, AstOptions, Id, Schedule};
+use isl::{AstBuild, AstLoopType, AstOptions, Id, Schedule, ScheduleNode, ScheduleNodeType};
 use loops::{
     ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LoopKind, ParamId, ScalarDecl, ScalarId,
     Stmt, VarId,
@@ -20,13 +20,43 @@ use crate::scop::{Scop, Statement};
 
 /// Generates the loops of a schedule.
 pub fn generate(scop: &Scop, schedule: &LegalSchedule) -> diag::Result<Kernel> {
+    generate_from(scop, schedule, Ok)
+}
+
+/// Generates the loops of a schedule with innermost loops cut where the statements in them change, so that there are
+/// fewer conditions in them and more loops.
+pub fn generate_separated(scop: &Scop, schedule: &LegalSchedule) -> diag::Result<Kernel> {
+    generate_from(scop, schedule, separate_innermost)
+}
+
+fn generate_from(
+    scop: &Scop,
+    schedule: &LegalSchedule,
+    prepare: impl Fn(Schedule) -> isl::Result<Schedule>,
+) -> diag::Result<Kernel> {
     let generate = || -> Attempt<Kernel> {
-        let tree = ast_of(scop, schedule.schedule().clone())?;
+        let tree = ast_of(scop, prepare(schedule.schedule().clone())?)?;
         let mut generator = Generator::new(scop, schedule.has_proven_kinds());
         let body = generator.node(&tree)?;
         Ok(generator.finish(body))
     };
     generate().map_err(|fault| fault.at("loops"))
+}
+
+/// The schedule, with isl asked to separate the last member of every innermost band.
+fn separate_innermost(schedule: Schedule) -> isl::Result<Schedule> {
+    schedule.map_schedule_node_bottom_up(|node| {
+        if node.get_type()? != ScheduleNodeType::Band {
+            return Ok(node);
+        }
+        let is_other = |inner: &ScheduleNode| Ok(inner.get_type()? != ScheduleNodeType::Band);
+        let innermost = node.get_child(0)?.every_descendant(is_other)?;
+        let members = node.band_n_member()?;
+        if innermost && members > 0 {
+            return node.band_member_set_ast_loop_type(members - 1, AstLoopType::Separate);
+        }
+        Ok(node)
+    })
 }
 
 /// The loop program of a schedule, as isl sees it.

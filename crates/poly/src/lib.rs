@@ -25,7 +25,7 @@ pub use carried::{Carried, Kinds, check_kinds};
 pub use check::{check_defined, check_program};
 pub use choose::choose;
 pub use deps::{DependenceKind, Dependences, dependences};
-pub use generate::generate;
+pub use generate::{generate, generate_separated};
 pub use graph::DependenceGraph;
 pub use legality::{Instance, LegalSchedule, Pair, Reversed, Verdict, Violation, check_legal};
 pub use load::load_tree;

@@ -15,7 +15,7 @@ use crate::fault::{Attempt, Fault};
 use crate::generate::ast_of;
 use crate::legality::Pair;
 use crate::scop::{Scop, Statement, StatementKind};
-use crate::witness::{evaluate, show_cell, show_point};
+use crate::witness::{At, evaluate, show_cell, show_point};
 
 /// One instance: a statement by position, and its iterators.
 type Instance = (usize, Vec<i64>);
@@ -227,11 +227,11 @@ fn trace(scop: &Scop, params: &[i64], instances: &[Instance]) -> Attempt<Trace> 
     for instance in instances {
         let (position, values) = instance;
         let statement = &scop.statements[*position];
-        let mut at = At { statement, params, values, loads: Vec::new() };
-        at.expr(&statement.value)?;
-        let target = (statement.write.array, at.cell(&statement.write.index)?);
+        let mut loads = Loads { at: At { params, iters: &statement.iters, values }, cells: Vec::new() };
+        loads.expr(&statement.value)?;
+        let target = (statement.write.array, loads.cell(&statement.write.index)?);
         let updates = statement.kind.is_update();
-        let reads = at.loads.iter().filter(|load| !(updates && **load == target)).map(|load| {
+        let reads = loads.cells.iter().filter(|load| !(updates && **load == target)).map(|load| {
             let origin = trace.memory.get(load).cloned().unwrap_or(Origin::Before);
             (load.0, load.1.clone(), origin)
         });
@@ -252,17 +252,15 @@ fn trace(scop: &Scop, params: &[i64], instances: &[Instance]) -> Attempt<Trace> 
     Ok(trace)
 }
 
-/// One instance, with the cells it loads.
-struct At<'a> {
-    statement: &'a Statement,
-    params: &'a [i64],
-    values: &'a [i64],
-    loads: Vec<(ArrayId, Vec<i64>)>,
+/// The loads of one instance.
+struct Loads<'a> {
+    at: At<'a>,
+    cells: Vec<(ArrayId, Vec<i64>)>,
 }
 
-impl At<'_> {
+impl Loads<'_> {
     fn cell(&self, index: &[Affine]) -> Attempt<Vec<i64>> {
-        evaluate(index, self.params, &self.statement.iters, self.values).ok_or_else(|| Fault::bug("a cell overflows"))
+        self.at.cell(index).ok_or_else(|| Fault::bug("a cell overflows"))
     }
 
     /// Collects the loads of an expression; of a data-dependent condition, those of both branches.
@@ -271,7 +269,7 @@ impl At<'_> {
             ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) => Ok(()),
             ExprKind::Load { array, index } => {
                 let cell = self.cell(index)?;
-                self.loads.push((*array, cell));
+                self.cells.push((*array, cell));
                 Ok(())
             }
             ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => self.expr(operand),
@@ -281,12 +279,7 @@ impl At<'_> {
             }
             ExprKind::Select { cond, affine, then, otherwise } => {
                 self.expr(cond)?;
-                let param = |id: program::ParamId| self.params.get(id.index()).copied().unwrap_or(0);
-                let iter = |id: program::IterId| {
-                    let position = self.statement.iters.iter().position(|known| *known == id);
-                    position.and_then(|position| self.values.get(position)).copied().unwrap_or(0)
-                };
-                match affine.as_ref().map(|cond| cond.eval(&param, &iter)) {
+                match affine.as_ref().map(|cond| self.at.cond(cond)) {
                     Some(Some(true)) => self.expr(then),
                     Some(Some(false)) => self.expr(otherwise),
                     Some(None) => Err(Fault::bug("a condition overflows")),

@@ -1,7 +1,7 @@
 //! Witnesses: the smallest point of a set, as numbers in the user's names.
 
 use isl::{Aff, Dim, Set};
-use program::{Affine, Function, IterId};
+use program::{Affine, Cond, Function, IterId, ParamId};
 
 use crate::fault::{Attempt, Fault};
 
@@ -60,12 +60,38 @@ pub(crate) fn show_cell(array: &str, cell: &[i64]) -> String {
     format!("{array}[{}]", cell.join(", "))
 }
 
+/// An instance with its parameters, at which expressions have values. All of them are `None` on overflow.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'a> {
+    pub(crate) params: &'a [i64],
+    pub(crate) iters: &'a [IterId],
+    pub(crate) values: &'a [i64],
+}
+
+impl At<'_> {
+    fn param(&self, id: ParamId) -> i64 {
+        self.params.get(id.index()).copied().unwrap_or(0)
+    }
+
+    fn iter(&self, id: IterId) -> i64 {
+        let position = self.iters.iter().position(|known| *known == id);
+        position.and_then(|position| self.values.get(position)).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn affine(&self, affine: &Affine) -> Option<i64> {
+        affine.eval(&|id| self.param(id), &|id| self.iter(id))
+    }
+
+    pub(crate) fn cell(&self, index: &[Affine]) -> Option<Vec<i64>> {
+        index.iter().map(|affine| self.affine(affine)).collect()
+    }
+
+    pub(crate) fn cond(&self, cond: &Cond) -> Option<bool> {
+        cond.eval(&|id| self.param(id), &|id| self.iter(id))
+    }
+}
+
 /// The values of affine expressions at a sample.
-pub(crate) fn evaluate(affines: &[Affine], params: &[i64], iters: &[IterId], point: &[i64]) -> Option<Vec<i64>> {
-    let param = |id: program::ParamId| params.get(id.index()).copied().unwrap_or(0);
-    let iter = |id: IterId| {
-        let position = iters.iter().position(|known| *known == id);
-        position.and_then(|position| point.get(position)).copied().unwrap_or(0)
-    };
-    affines.iter().map(|affine| affine.eval(&param, &iter)).collect()
+pub(crate) fn evaluate(affines: &[Affine], params: &[i64], iters: &[IterId], values: &[i64]) -> Option<Vec<i64>> {
+    At { params, iters, values }.cell(affines)
 }

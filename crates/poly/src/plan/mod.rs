@@ -77,6 +77,17 @@ impl LoopKind {
 }
 
 impl Entry {
+    /// Whether two entries, with the same ones in front of them, are the same place of the tree. Loops of different
+    /// statements have expressions over different iterators, so they go by name.
+    pub fn is_same_place(&self, other: &Entry) -> bool {
+        match (self, other) {
+            (Entry::Position(one), Entry::Position(two)) => one == two,
+            (Entry::Loop(one), Entry::Loop(two)) => one.name == two.name,
+            (Entry::Split(one), Entry::Split(two)) => one == two,
+            _ => false,
+        }
+    }
+
     pub fn as_loop(&self) -> Option<&Loop> {
         match self {
             Entry::Loop(found) => Some(found),
@@ -119,6 +130,11 @@ impl Plan {
 }
 
 impl StatementPlan {
+    /// How many entries two statements have in common, counted from the outside.
+    pub fn shared_with(&self, other: &StatementPlan) -> usize {
+        self.entries.iter().zip(&other.entries).take_while(|(one, two)| one.is_same_place(two)).count()
+    }
+
     pub fn loop_named(&self, name: &str) -> Option<(usize, &Loop)> {
         let mut loops = self.entries.iter().enumerate().filter_map(|(level, entry)| Some((level, entry.as_loop()?)));
         loops.find(|(_, found)| found.name == name)

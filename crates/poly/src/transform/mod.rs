@@ -88,6 +88,12 @@ pub fn verbs() -> impl Iterator<Item = (&'static str, &'static str)> {
     VERBS.iter().map(|(name, help, _)| (*name, *help))
 }
 
+/// The order in which the program is written, with every statement as one loop nest: init, update and fini of a reduction
+/// share the loops that all of them have.
+pub fn tidy(scop: &Scop) -> Plan {
+    restructure::tidy(scop)
+}
+
 /// Applies one step.
 pub fn apply(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
     let Some((_, _, rule)) = VERBS.iter().find(|(name, ..)| *name == step.verb.text) else {

@@ -3,7 +3,6 @@
 use diag::Diagnostic;
 use program::{Affine, Cond, IterId};
 
-use super::restructure::same_place;
 use super::{Applied, Condition, Step, misuse, overflow, select};
 use crate::plan::{Entry, Plan};
 use crate::scop::{Scop, Statement};
@@ -26,7 +25,7 @@ pub(super) fn fuse(_: &Scop, plan: &Plan, step: &Step) -> Applied {
     let leader = &plan.statements[*leader].entries;
     let shared = first.iter().chain(&second).fold(leader.len(), |shared, position| {
         let entries = &plan.statements[*position].entries;
-        shared.min(leader.iter().zip(entries).take_while(|(one, two)| same_place(one, two)).count())
+        shared.min(leader.iter().zip(entries).take_while(|(one, two)| one.is_same_place(two)).count())
     });
     let level = leader.iter().position(|entry| entry.as_loop().is_some_and(|found| found.name == at.text));
     let level = level.ok_or_else(|| select::unknown_loop(plan, &first, at))?;
@@ -71,7 +70,7 @@ pub(super) fn fission(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
     let leader = &plan.statements[first[0]].entries;
     let shares = |position: usize| {
         let entries = &plan.statements[position].entries;
-        entries.len() > level && leader.iter().zip(entries).take(level + 1).all(|(one, two)| same_place(one, two))
+        entries.len() > level && leader.iter().zip(entries).take(level + 1).all(|(one, two)| one.is_same_place(two))
     };
     if let Some(stranger) = first.iter().chain(&second).find(|position| !shares(**position)) {
         let message = format!("`{}` does not share loop `{}`", plan.statements[*stranger].name, at.text);
@@ -108,7 +107,7 @@ pub(super) fn sequence(_: &Scop, plan: &Plan, step: &Step) -> Applied {
     let leader = &plan.statements[all[0]].entries;
     let shared = all.iter().fold(leader.len(), |shared, position| {
         let entries = &plan.statements[*position].entries;
-        shared.min(leader.iter().zip(entries).take_while(|(one, two)| same_place(one, two)).count())
+        shared.min(leader.iter().zip(entries).take_while(|(one, two)| one.is_same_place(two)).count())
     });
     let mut places = Vec::new();
     for position in &all {
@@ -126,7 +125,7 @@ pub(super) fn sequence(_: &Scop, plan: &Plan, step: &Step) -> Applied {
     places.sort_unstable();
     places.dedup();
     let strangers = plan.statements.iter().enumerate().any(|(position, statement)| {
-        let inside = leader.iter().zip(&statement.entries).take(shared).all(|(one, two)| same_place(one, two));
+        let inside = leader.iter().zip(&statement.entries).take(shared).all(|(one, two)| one.is_same_place(two));
         let place = statement.entries.get(shared);
         !all.contains(&position) && inside && matches!(place, Some(Entry::Position(place)) if places.contains(place))
     });

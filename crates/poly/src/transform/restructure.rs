@@ -47,6 +47,31 @@ fn rearrange(
     Ok(result)
 }
 
+/// The original order, with the parts of each source statement in one nest: they share loops as far as all have them.
+pub(super) fn tidy(scop: &Scop) -> Plan {
+    let mut plan = Plan::original(scop);
+    let mut start = 0;
+    while let Some(first) = plan.statements.get(start) {
+        let source = first.source.clone();
+        let parts = plan.statements[start..].iter().take_while(|statement| statement.source == source).count();
+        let group: Vec<usize> = (start..start + parts).collect();
+        start += parts;
+        let Some((leader, others)) = group.split_first().filter(|(_, others)| !others.is_empty()) else { continue };
+        let shared = |other: &usize| plan.statements[*leader].shared_with(&plan.statements[*other]);
+        let outer = others.iter().map(shared).min().unwrap_or(0);
+        let loops = |position: &usize| {
+            let entries = plan.statements[*position].entries[outer..].iter();
+            Part { position: *position, loops: entries.filter_map(Entry::as_loop).cloned().collect() }
+        };
+        let parts = group.iter().map(loops).collect();
+        for position in &group {
+            plan.statements[*position].entries.truncate(outer);
+        }
+        place(scop, &mut plan, parts);
+    }
+    plan
+}
+
 /// How many entries all statements have in common before the first of the named loops.
 fn shared_outside(plan: &Plan, statements: &[usize], names: &[&Word]) -> usize {
     let before = |position: &usize| {
@@ -58,21 +83,10 @@ fn shared_outside(plan: &Plan, statements: &[usize], names: &[&Word]) -> usize {
     let Some((first, others)) = statements.split_first() else { return 0 };
     let mut shared = before(first);
     for other in others {
-        let (one, two) = (&plan.statements[*first].entries, &plan.statements[*other].entries);
-        let same = one.iter().zip(two).take_while(|(one, two)| same_place(one, two)).count();
+        let same = plan.statements[*first].shared_with(&plan.statements[*other]);
         shared = shared.min(same).min(before(other));
     }
     shared
-}
-
-/// Whether two entries are the same loop or position of the tree. Loops of different statements have expressions over
-/// different iterators, so they go by name.
-pub(super) fn same_place(one: &Entry, two: &Entry) -> bool {
-    match (one, two) {
-        (Entry::Position(one), Entry::Position(two)) => one == two,
-        (Entry::Loop(one), Entry::Loop(two)) => one.name == two.name,
-        _ => false,
-    }
 }
 
 /// Other statements inside the loops to be rearranged would silently be left behind.
@@ -83,13 +97,11 @@ fn refuse_strangers(
     names: &[&Word],
     outer: usize,
 ) -> Result<(), Box<Diagnostic>> {
-    for (position, stranger) in
-        plan.statements.iter().enumerate().filter(|(position, _)| !statements.contains(position))
-    {
-        let _ = position;
+    let others = plan.statements.iter().enumerate().filter(|(position, _)| !statements.contains(position));
+    for (_, stranger) in others {
         for statement in statements {
             let entries = &plan.statements[*statement].entries;
-            let shared = entries.iter().zip(&stranger.entries).take_while(|(one, two)| same_place(one, two)).count();
+            let shared = plan.statements[*statement].shared_with(stranger);
             let inside = entries.get(outer..shared).unwrap_or(&[]).iter().filter_map(Entry::as_loop).next();
             if let Some(found) = inside {
                 let span = names.iter().find(|name| name.text == found.name).map_or(step.span, |name| name.span);
@@ -279,10 +291,8 @@ fn mark(plan: &Plan, step: &Step, kind: LoopKind) -> Applied {
     for position in statements {
         for name in &names {
             let Some((level, _)) = plan.statements[position].loop_named(&name.text) else { continue };
-            let entries = &plan.statements[position].entries;
             for (other, statement) in plan.statements.iter().enumerate() {
-                let shared = entries.iter().zip(&statement.entries).take_while(|(one, two)| same_place(one, two));
-                if shared.count() <= level {
+                if plan.statements[position].shared_with(statement) <= level {
                     continue;
                 }
                 if let Entry::Loop(found) = &mut result.statements[other].entries[level] {
