@@ -127,9 +127,9 @@ impl Carried {
             _ => "be parallel".into(),
         };
         let message = format!(
-            "loop `{}` cannot {what}: it carries a {} dependence through {cell}",
+            "loop `{}` cannot {what}: it carries {} dependence through {cell}",
             self.loop_name,
-            self.pair.kind.name()
+            self.pair.kind.with_article()
         );
         self.pair.explain(scop, "E0503", message)
     }

@@ -37,6 +37,12 @@ impl DependenceKind {
             DependenceKind::Reduction => "reduction",
         }
     }
+
+    /// `a flow`, `an anti`
+    pub(crate) fn with_article(self) -> String {
+        let article = if matches!(self, DependenceKind::Anti | DependenceKind::Output) { "an" } else { "a" };
+        format!("{article} {}", self.name())
+    }
 }
 
 /// All dependences of a Scop. Each relation keeps the cell: `{ source -> [sink -> cell] }`.

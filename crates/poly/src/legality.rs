@@ -63,7 +63,15 @@ pub enum Violation {
     /// A dependence runs backwards, or its ends run at the same time.
     Reversed(Reversed),
     /// The schedule does not run exactly the instances of the program.
-    Instances { statement: String, values: Vec<i64>, params: Vec<i64>, missing: bool },
+    Instances { statement: String, values: Vec<i64>, params: Vec<i64>, fault: InstanceFault },
+}
+
+/// How a schedule can fail to run exactly the instances of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstanceFault {
+    Missing,
+    Superfluous,
+    Repeated,
 }
 
 /// One pair of instances of a dependence, with the cell that connects them.
@@ -97,7 +105,7 @@ pub fn check_legal(scop: &Scop, dependences: &Dependences, schedule: Schedule) -
 
 fn find_violation(scop: &Scop, dependences: &Dependences, schedule: &Schedule) -> Attempt<Option<Violation>> {
     let times = schedule.get_map()?;
-    if let Some(violation) = find_wrong_instances(scop, &schedule.get_domain()?)? {
+    if let Some(violation) = find_wrong_instances(scop, &schedule.get_domain()?, &times)? {
         return Ok(Some(violation));
     }
     let times = Times::new(&times)?;
@@ -111,15 +119,29 @@ fn find_violation(scop: &Scop, dependences: &Dependences, schedule: &Schedule) -
     Ok(None)
 }
 
-/// Instances that the schedule lacks, or has and should not have.
-fn find_wrong_instances(scop: &Scop, scheduled: &UnionSet) -> Attempt<Option<Violation>> {
+/// Instances that the schedule lacks, has and should not have, or runs more than once.
+fn find_wrong_instances(scop: &Scop, scheduled: &UnionSet, times: &UnionMap) -> Attempt<Option<Violation>> {
     let wanted = scop.domain()?;
-    for (these, those, missing) in [(&wanted, scheduled, true), (scheduled, &wanted, false)] {
-        for set in these.clone().subtract(those.clone())?.sets()? {
-            let statement = set.get_tuple_name()?.unwrap_or_default();
-            if let Some(Sample { params, point }) = smallest(set, &scop.context)? {
-                return Ok(Some(Violation::Instances { statement, values: point, params, missing }));
-            }
+    let mut suspects = Vec::new();
+    // A filter or a partial band can drop instances that the root of the tree still has.
+    let timed = times.clone().domain()?.intersect(scheduled.clone())?;
+    for set in wanted.clone().subtract(timed)?.sets()? {
+        suspects.push((set, InstanceFault::Missing));
+    }
+    for set in scheduled.clone().subtract(wanted.clone())?.sets()? {
+        suspects.push((set, InstanceFault::Superfluous));
+    }
+    let times = times.clone().intersect_domain(wanted)?;
+    if !times.is_single_valued()? {
+        let first = times.clone().lexmin()?;
+        for set in times.subtract(first)?.domain()?.sets()? {
+            suspects.push((set, InstanceFault::Repeated));
+        }
+    }
+    for (set, fault) in suspects {
+        let statement = set.get_tuple_name()?.unwrap_or_default();
+        if let Some(Sample { params, point }) = smallest(set, &scop.context)? {
+            return Ok(Some(Violation::Instances { statement, values: point, params, fault }));
         }
     }
     Ok(None)
@@ -253,8 +275,12 @@ impl Violation {
     pub fn explain(&self, scop: &Scop) -> Diagnostic {
         match self {
             Violation::Reversed(reversed) => reversed.explain(scop),
-            Violation::Instances { statement, values, params, missing } => {
-                let what = if *missing { "is never run" } else { "is run, but is not part of the program" };
+            Violation::Instances { statement, values, params, fault } => {
+                let what = match fault {
+                    InstanceFault::Missing => "is never run",
+                    InstanceFault::Superfluous => "is run, but is not part of the program",
+                    InstanceFault::Repeated => "is run more than once",
+                };
                 let found = scop.statement(statement);
                 let span = found.map_or(scop.function.span, |statement| statement.span);
                 let at = show_instance(scop, statement, values);
@@ -274,7 +300,7 @@ impl Reversed {
             Some(depth) => format!("the schedule turns them round at dimension {}", depth + 1),
             None => "the schedule runs them at the same time".into(),
         };
-        let message = format!("illegal schedule: a {} dependence through {cell} is reversed", pair.kind.name());
+        let message = format!("illegal schedule: {} dependence through {cell} is reversed", pair.kind.with_article());
         pair.explain(scop, "E0501", message).note(order)
     }
 }

@@ -27,7 +27,7 @@ pub use choose::choose;
 pub use deps::{DependenceKind, Dependences, dependences};
 pub use generate::{generate, generate_separated};
 pub use graph::DependenceGraph;
-pub use legality::{Instance, LegalSchedule, Pair, Reversed, Verdict, Violation, check_legal};
+pub use legality::{Instance, InstanceFault, LegalSchedule, Pair, Reversed, Verdict, Violation, check_legal};
 pub use load::load_tree;
 pub use model::{Storage, model};
 pub use plan::{Entry, Loop, LoopKind, Plan, StatementPlan};

@@ -22,8 +22,28 @@ pub fn load_tree(ctx: &Context, scop: &Scop, yaml: &str) -> Result<Schedule, Str
     if let Some(unknown) = names.iter().find(|name| scop.statement(name).is_none()) {
         return Err(format!("it schedules `{unknown}`, which is no statement of this program"));
     }
+    if let Some(kind) = unsupported_node(&schedule).map_err(|error| error.to_string())? {
+        return Err(format!("it has {kind}, which cannot be judged"));
+    }
     if params != scop.function.params.len() {
         return Err("it uses parameters that this program does not have".into());
     }
     Ok(schedule)
+}
+
+/// A kind of node that changes which instances run, or what is assumed, in ways that the legality check does not see.
+fn unsupported_node(schedule: &Schedule) -> isl::Result<Option<&'static str>> {
+    let mut found = None;
+    schedule.foreach_schedule_node_top_down(|node| {
+        use isl::ScheduleNodeType as Kind;
+        found = found.or(match node.get_type()? {
+            Kind::Extension => Some("an extension node"),
+            Kind::Expansion => Some("an expansion node"),
+            Kind::Guard => Some("a guard node"),
+            Kind::Context => Some("a context node"),
+            _ => None,
+        });
+        Ok(true)
+    })?;
+    Ok(found)
 }
