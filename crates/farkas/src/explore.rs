@@ -184,6 +184,9 @@ impl Worker {
             let judgement = match poly::check_kinds(&self.scop, &self.deps, &plan, legal)? {
                 Kinds::Proven(_) => Judgement::Legal,
                 Kinds::Carried(carried) => illegal(carried.explain(&self.scop)),
+                Kinds::Wide { loop_name, lanes } => Judgement::Refused {
+                    message: format!("vector loop `{loop_name}` has more than {lanes} iterations"),
+                },
                 Kinds::Unknown { .. } => Judgement::Unknown,
             };
             Ok((judgement, times))

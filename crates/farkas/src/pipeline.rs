@@ -92,7 +92,10 @@ fn schedule_with(
     let analysed = Analysed { ctx, budget, scop, deps };
     let legal = match (&options.schedule, options.order) {
         (Some(schedule), _) => analysed.follow(source, schedule, log)?,
-        (None, Order::Scheduled) => analysed.choose(log).map_err(fail)?,
+        (None, Order::Scheduled) => match analysed.tidy_single(log).map_err(fail)? {
+            Some(legal) => Some(legal),
+            None => analysed.choose(log).map_err(fail)?,
+        },
         (None, Order::Original) => None,
     };
     let legal = match legal {
@@ -162,6 +165,24 @@ impl Analysed {
         }
     }
 
+    /// Whether the program is one statement, outside `for` loops.
+    fn is_single(&self) -> bool {
+        let statements = &self.scop.statements;
+        statements.iter().all(|statement| statement.source == statements[0].source && statement.ordered == 0)
+    }
+
+    /// With nothing to fuse, a statement's own loops are all there is to order.
+    fn tidy_single(&self, log: &mut Log) -> diag::Result<Option<LegalSchedule>> {
+        if !self.is_single() {
+            return Ok(None);
+        }
+        let tidy = log.stage("schedule", || poly::transform::tidy(&self.scop).tree(&self.scop))?;
+        match self.judge(tidy, log)? {
+            Verdict::Legal(legal) => Ok(Some(legal)),
+            Verdict::Illegal(_) | Verdict::Unknown { .. } => Ok(None),
+        }
+    }
+
     fn original(&self, log: &mut Log) -> diag::Result<LegalSchedule> {
         let original = log.stage("schedule", || poly::Plan::original(&self.scop).tree(&self.scop))?;
         self.prove(original, log)
@@ -226,11 +247,13 @@ pub(crate) fn compile(source: &Source, function: &Function, options: &Options, l
     let fail = |error| Error::new(source, error);
     let mut scheduled = schedule(source, function, options, log)?;
     let mut kernel = log.stage("loops", || lower(&scheduled.analysed.scop, &scheduled.legal)).map_err(fail)?;
-    if options.schedule.is_none() && options.order == Order::Scheduled && loops::roughness(&kernel) > 0 {
+    if options.schedule.is_none() && options.order == Order::Scheduled {
         smooth(&mut scheduled, &mut kernel, options, log).map_err(fail)?;
     }
     // Accumulators with a cell per iteration are worth it only where they end up in a register.
-    if scheduled.analysed.scop.arrays.iter().any(|array| array.expanded && is_in_memory(&kernel, &array.name)) {
+    // A user's schedule was proven for this model and stays with it.
+    let expanded = |array: &poly::ScopArray| array.expanded && is_in_memory(&kernel, &array.name);
+    if options.schedule.is_none() && scheduled.analysed.scop.arrays.iter().any(expanded) {
         tracing::debug!("accumulators stay in memory: modelling again with one set of cells");
         scheduled = schedule_with(source, function, Storage::Reused, options, log)?;
         kernel = log.stage("loops", || lower(&scheduled.analysed.scop, &scheduled.legal)).map_err(fail)?;
@@ -246,19 +269,28 @@ pub(crate) fn compile(source: &Source, function: &Function, options: &Options, l
     Ok(Code { kernel, compiled })
 }
 
-/// Where fusion has left conditions or arrays inside loops, cutting the loops may help, or the order as written,
-/// statement by statement. The first of those that are smoothest is taken.
+/// Where fusion has left conditions or arrays inside loops, cutting the loops may help; and the order as written,
+/// statement by statement, may be smoother or walk memory more closely.
 fn smooth(scheduled: &mut Scheduled, kernel: &mut loops::Kernel, options: &Options, log: &mut Log) -> diag::Result<()> {
     let analysed = &scheduled.analysed;
-    let separated = log.stage("loops", || poly::generate_separated(&analysed.scop, &scheduled.legal))?;
-    let separated = log.stage("loops", || loops::optimize(separated));
-    if loops::roughness(&separated) < loops::roughness(kernel) && stores(&separated.body) <= 4 * stores(&kernel.body) {
-        *kernel = separated;
+    if loops::roughness(kernel) > 0 {
+        let separated = log.stage("loops", || poly::generate_separated(&analysed.scop, &scheduled.legal))?;
+        let separated = log.stage("loops", || loops::optimize(separated));
+        let small = stores(&separated.body) <= 4 * stores(&kernel.body);
+        if small && loops::roughness(&separated) < loops::roughness(kernel) {
+            *kernel = separated;
+        }
+    }
+    // A single statement has been given its own order already.
+    if analysed.is_single() {
+        return Ok(());
     }
     let tidy = log.stage("schedule", || poly::transform::tidy(&analysed.scop).tree(&analysed.scop))?;
     let Verdict::Legal(legal) = analysed.judge(tidy, log)? else { return Ok(()) };
     let candidate = log.stage("loops", || lower(&analysed.scop, &legal))?;
-    if loops::roughness(&candidate) < loops::roughness(kernel) {
+    let smoother = loops::roughness(&candidate) < loops::roughness(kernel);
+    let closer = 2 * loops::strides(&candidate) <= loops::strides(kernel);
+    if smoother || closer {
         log.emit(options, Emit::Schedule, || legal.schedule().to_yaml().unwrap_or_else(|error| error.to_string()));
         *kernel = candidate;
         scheduled.legal = legal;

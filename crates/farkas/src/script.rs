@@ -26,6 +26,14 @@ pub(crate) type Refused = Vec<Diagnostic>;
 /// Every schedule of a script must be for a function of the program.
 pub(crate) fn check_names(text: &Source, program: &program::Program) -> Result<(), Refused> {
     let script = syntax::parse_script(text)?;
+    for (position, schedule) in script.schedules.iter().enumerate() {
+        let same = |earlier: &&script::Schedule| earlier.function.name == schedule.function.name;
+        if let Some(first) = script.schedules[..position].iter().find(same) {
+            let message = format!("`{}` has two schedules", schedule.function.name);
+            let diagnostic = Diagnostic::error("E0102", schedule.function.span, message);
+            return Err(vec![diagnostic.label(first.function.span, "the first is here")]);
+        }
+    }
     let known: Vec<&str> = program.functions.iter().map(|function| function.name.as_str()).collect();
     let strangers = script.schedules.iter().filter(|schedule| !known.contains(&schedule.function.name.as_str()));
     let diagnostics: Vec<Diagnostic> = strangers
@@ -159,6 +167,13 @@ pub(crate) fn apply(scop: &Scop, dependences: &Dependences, steps: &[Step], prog
         match poly::check_kinds(scop, dependences, &plan, proven)? {
             Kinds::Proven(proven) => legal = Some(proven),
             Kinds::Carried(carried) => return refuse(carried.explain(scop)),
+            Kinds::Wide { loop_name, lanes } => {
+                let message = format!("vector loop `{loop_name}` would have more than {lanes} iterations");
+                let diagnostic = Diagnostic::error("E0504", step.span, message);
+                return Ok(Outcome::Refused(vec![
+                    diagnostic.help("`vectorize` comes after the steps that move its loop"),
+                ]));
+            }
             Kinds::Unknown { spent } => return Ok(Outcome::Unknown(spent)),
         }
     }

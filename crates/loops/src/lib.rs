@@ -16,6 +16,7 @@ mod prune;
 mod read;
 mod roughness;
 mod simplify;
+mod strides;
 mod verify;
 mod walk;
 
@@ -30,4 +31,5 @@ pub use promote::promote;
 pub use read::{ReadError, parse};
 pub use roughness::roughness;
 pub use simplify::simplify;
+pub use strides::strides;
 pub use verify::{Verified, verify};

@@ -7,12 +7,12 @@
 use std::time::Duration;
 
 use diag::Diagnostic;
-use isl::{Dim, Map};
+use isl::{Dim, Map, PwAff};
 
 use crate::deps::{DependenceKind, Dependences, sink_and_array};
 use crate::fault::{Attempt, Fault};
 use crate::legality::{LegalSchedule, Pair, smallest_pair};
-use crate::plan::{Entry, LoopKind, Plan, StatementPlan};
+use crate::plan::{Entry, LoopKind, Plan};
 use crate::scop::{Scop, Statement};
 use crate::witness::{At, show_cell};
 
@@ -24,12 +24,23 @@ pub struct Carried {
     pub kind: LoopKind,
 }
 
+/// Why a loop cannot be of its kind.
+enum Obstacle {
+    Carried(Box<Carried>),
+    Wide { loop_name: String, lanes: u32 },
+}
+
 /// What is known about the kinds of a plan's loops.
 #[derive(Debug)]
 pub enum Kinds {
     /// The schedule, whose kinds count from now on.
     Proven(LegalSchedule),
     Carried(Box<Carried>),
+    /// A vector loop has more iterations than lanes.
+    Wide {
+        loop_name: String,
+        lanes: u32,
+    },
     /// The budget ran out before the question was decided.
     Unknown {
         spent: Duration,
@@ -40,17 +51,21 @@ pub enum Kinds {
 pub fn check_kinds(scop: &Scop, dependences: &Dependences, plan: &Plan, legal: LegalSchedule) -> diag::Result<Kinds> {
     match find_carried(scop, dependences, plan) {
         Ok(None) => Ok(Kinds::Proven(legal.with_proven_kinds())),
-        Ok(Some(carried)) => Ok(Kinds::Carried(Box::new(carried))),
+        Ok(Some(Obstacle::Carried(carried))) => Ok(Kinds::Carried(carried)),
+        Ok(Some(Obstacle::Wide { loop_name, lanes })) => Ok(Kinds::Wide { loop_name, lanes }),
         Err(Fault::Isl(isl::Error::Budget { spent, .. })) => Ok(Kinds::Unknown { spent }),
         Err(fault) => Err(fault.at("legality")),
     }
 }
 
-fn find_carried(scop: &Scop, dependences: &Dependences, plan: &Plan) -> Attempt<Option<Carried>> {
-    let concurrent = |entry: &Entry| {
-        entry.as_loop().is_some_and(|found| matches!(found.kind, LoopKind::Parallel | LoopKind::Vector(_)))
-    };
-    if !plan.statements.iter().any(|statement| statement.entries.iter().any(concurrent)) {
+fn find_carried(scop: &Scop, dependences: &Dependences, plan: &Plan) -> Attempt<Option<Obstacle>> {
+    let bands = concurrent_bands(plan);
+    for band in &bands {
+        if let Some(wide) = find_wide(scop, plan, band)? {
+            return Ok(Some(wide));
+        }
+    }
+    if bands.is_empty() {
         return Ok(None);
     }
     let find = |name: Option<String>| {
@@ -61,11 +76,8 @@ fn find_carried(scop: &Scop, dependences: &Dependences, plan: &Plan) -> Attempt<
         for dependence in dependences.of_kind(kind).maps()? {
             let source = find(dependence.get_tuple_name(Dim::In)?)?;
             let sink = find(sink_and_array(&dependence)?.0)?;
-            let (one, two) = (&plan.statements[source], &plan.statements[sink]);
-            let levels = one.entries.iter().zip(&two.entries).enumerate();
-            for (level, _) in levels.filter(|(_, (one, two))| concurrent(one) || concurrent(two)) {
-                let Some(found) = one.entries[level].as_loop().filter(|_| share(one, two, level)) else { continue };
-                let pairs = carried_at(scop, plan, (source, sink), &dependence, level)?;
+            for band in bands.iter().filter(|band| band.members.contains(&source) && band.members.contains(&sink)) {
+                let pairs = carried_at(scop, plan, (source, sink), &dependence, band.level)?;
                 if pairs.is_empty()? {
                     continue;
                 }
@@ -73,7 +85,8 @@ fn find_carried(scop: &Scop, dependences: &Dependences, plan: &Plan) -> Attempt<
                     time_at(scop, plan, statement, params, values)
                 };
                 if let Some(pair) = smallest_pair(scop, kind, dependence.clone(), pairs, &time)? {
-                    return Ok(Some(Carried { pair, loop_name: found.name.clone(), kind: found.kind }));
+                    let (loop_name, kind) = (band.name.clone(), band.kind);
+                    return Ok(Some(Obstacle::Carried(Box::new(Carried { pair, loop_name, kind }))));
                 }
             }
         }
@@ -81,9 +94,84 @@ fn find_carried(scop: &Scop, dependences: &Dependences, plan: &Plan) -> Attempt<
     Ok(None)
 }
 
-/// Whether two statements are inside the same loop at `level`.
-fn share(one: &StatementPlan, two: &StatementPlan, level: usize) -> bool {
-    one.shared_with(two) > level
+/// A loop of the tree that is to run concurrently, with all statements inside it, whatever they call it.
+struct Band {
+    level: usize,
+    members: Vec<usize>,
+    name: String,
+    kind: LoopKind,
+}
+
+/// Follows the tree level by level: statements part where it has a sequence, and stay together in a band.
+fn concurrent_bands(plan: &Plan) -> Vec<Band> {
+    let mut bands = Vec::new();
+    let mut groups: Vec<Vec<usize>> = vec![(0..plan.statements.len()).collect()];
+    let depth = plan.statements.iter().map(|statement| statement.entries.len()).max().unwrap_or(0);
+    for level in 0..depth {
+        let entry = |position: &usize| plan.statements[*position].entries.get(level);
+        let mut next: Vec<Vec<usize>> = Vec::new();
+        for group in groups {
+            let mut loops = group.iter().filter_map(|position| entry(position).and_then(Entry::as_loop)).peekable();
+            if loops.peek().is_some() {
+                if let Some(found) = loops.find(|found| matches!(found.kind, LoopKind::Parallel | LoopKind::Vector(_)))
+                {
+                    let (name, kind) = (found.name.clone(), found.kind);
+                    bands.push(Band { level, members: group.clone(), name, kind });
+                }
+                next.push(group);
+                continue;
+            }
+            // A split statement is in both halves; it stays with everything, which can only find more.
+            let place = |position: &usize| match entry(position) {
+                Some(Entry::Position(place)) => Some(*place),
+                Some(Entry::Split(_)) => None,
+                Some(Entry::Loop(_)) | None => Some(0),
+            };
+            let mut places: Vec<i64> = group.iter().filter_map(place).collect();
+            places.sort_unstable();
+            places.dedup();
+            if group.iter().any(|position| place(position).is_none()) || places.is_empty() {
+                next.push(group);
+            } else {
+                let at =
+                    |wanted: &i64| group.iter().copied().filter(|position| place(position) == Some(*wanted)).collect();
+                next.extend(places.iter().map(at));
+            }
+        }
+        groups = next;
+    }
+    bands
+}
+
+/// A vector loop with more iterations than lanes.
+fn find_wide(scop: &Scop, plan: &Plan, band: &Band) -> Attempt<Option<Obstacle>> {
+    let LoopKind::Vector(lanes) = band.kind else { return Ok(None) };
+    for position in &band.members {
+        let statement = &scop.statements[*position];
+        let times = times_to(scop, plan, *position, band.level)?;
+        let Some((at, before)) = times.split_last() else { continue };
+        let space = statement.domain.get_space()?;
+        let mut pairs = Map::universe(space.map_from_set()?)?
+            .intersect_domain(statement.domain.clone())?
+            .intersect_range(statement.domain.clone())?
+            .intersect_params(scop.context.clone())?;
+        for time in before {
+            pairs = pairs.intersect(time.clone().eq_map(time.clone())?)?;
+        }
+        let width = isl::Val::from_i64(scop.params.ctx(), i64::from(lanes))?;
+        let pairs = pairs.intersect(at.clone().add_constant_val(width)?.le_map(at.clone())?)?;
+        if !pairs.is_empty()? {
+            return Ok(Some(Obstacle::Wide { loop_name: band.name.clone(), lanes }));
+        }
+    }
+    Ok(None)
+}
+
+/// The entries of a statement up to and including a level, as numbers; 0 past their end.
+fn times_to(scop: &Scop, plan: &Plan, position: usize, level: usize) -> Attempt<Vec<PwAff>> {
+    let mut entries = plan.statements[position].entries.clone();
+    entries.resize(entries.len().max(level + 1), Entry::Position(0));
+    Plan::times(scop, &scop.statements[position], &entries[..=level])
 }
 
 /// The pairs of a dependence that agree before `level` and differ there.
@@ -94,9 +182,7 @@ fn carried_at(
     dependence: &Map,
     level: usize,
 ) -> Attempt<Map> {
-    let times =
-        |position: usize| Plan::times(scop, &scop.statements[position], &plan.statements[position].entries[..=level]);
-    let (one, two) = (times(source)?, times(sink)?);
+    let (one, two) = (times_to(scop, plan, source, level)?, times_to(scop, plan, sink, level)?);
     let mut pairs = dependence.clone().range_factor_domain()?.intersect_params(scop.context.clone())?;
     for (one, two) in one.iter().zip(&two).take(level) {
         pairs = pairs.intersect(one.clone().eq_map(two.clone())?)?;

@@ -110,8 +110,14 @@ impl<'a> Generator<'a> {
         let arrays = self.scop.arrays.iter().map(|array| {
             let extent = |affine: &Affine| {
                 let extent = index(affine, &|_| None);
-                // An accumulator of nothing has no cells.
-                if array.accumulator { Index::Max(Box::new(Index::Const(0)), Box::new(extent)) } else { extent }
+                // An accumulator of nothing has no cells; sizes themselves are never negative.
+                let positive = affine.constant >= 0
+                    && affine.terms.iter().all(|(atom, by)| matches!(atom, Atom::Param(_)) && *by > 0);
+                if array.accumulator && !positive {
+                    Index::Max(Box::new(Index::Const(0)), Box::new(extent))
+                } else {
+                    extent
+                }
             };
             let shape = array.shape.iter().map(extent).collect();
             ArrayDecl { name: array.name.clone(), ty: array.ty, shape, role: array.role }

@@ -41,6 +41,7 @@ fn unsupported_node(schedule: &Schedule) -> isl::Result<Option<&'static str>> {
             Kind::Expansion => Some("an expansion node"),
             Kind::Guard => Some("a guard node"),
             Kind::Context => Some("a context node"),
+            Kind::Band if !node.band_get_ast_build_options()?.is_empty()? => Some("options for loop generation"),
             _ => None,
         });
         Ok(true)

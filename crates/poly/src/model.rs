@@ -417,6 +417,7 @@ impl<'a> Modeller<'a> {
             source: source.assign.name.clone(),
             kind,
             iters: place.iters.clone(),
+            ordered: place.ordered,
             kept: place.iters.len() - reduced,
             domain,
             write,

@@ -46,6 +46,8 @@ pub struct Statement {
     pub kind: StatementKind,
     /// Its dimensions, outermost first.
     pub iters: Vec<IterId>,
+    /// How many of them, counted from the outermost, belong to `for` loops, whose order is the program's.
+    pub ordered: usize,
     /// How many of them, counted from the outermost, are not reduced: all, except in an update.
     pub kept: usize,
     pub domain: Set,

@@ -2,8 +2,8 @@
 //!
 //! `#~ error` in the script marks steps that must be refused; `message` holds the whole error, and `witness` lines
 //! `source.values.i = 1` of its data. Without these the schedule must be accepted, and then `run`, `loops` and
-//! `schedule` speak of the scheduled program. `options` holds lines `operations = 2000`; `unknown` expects that this
-//! budget runs out.
+//! `schedule` speak of the scheduled program, which is also replayed at small sizes (`Options::verify_dynamic`).
+//! `options` holds lines `operations = 2000` and `strict-order = true`; `unknown` expects that the budget runs out.
 
 use farkas::{Diagnostic, Emit, Engine, Error, Module, Options, Schedule, Source, Style};
 use serde_json::Value;
@@ -20,7 +20,8 @@ pub(crate) fn check(case: &mut Case, failures: &mut Vec<Failure>) {
 fn try_check(case: &mut Case, failures: &mut Vec<Failure>) -> Result<(), String> {
     let options = options(case)?;
     let engine = Engine::with_options(options.clone());
-    let checked = engine.check(&case.source).map(|_| ());
+    let replayed = Engine::with_options(Options { verify_dynamic: true, ..options.clone() });
+    let checked = replayed.check(&case.source).map(|_| ());
     let compiled = engine.compile_source(&case.source);
     // What `check` says must hold when code is generated.
     let answer = |error: Option<&Error>| error.map_or("accepted".to_string(), |error| error.render(Style::Plain));
@@ -60,6 +61,7 @@ fn options(case: &Case) -> Result<Options, String> {
     let mut options = Options { emit, schedule: Some(schedule(case)?), ..Options::default() };
     for (key, value) in case.section("options").map(pairs).transpose()?.unwrap_or_default() {
         match key.as_str() {
+            "strict-order" => options.strict_order = value.parse().map_err(|_| format!("strict-order = {value}"))?,
             "operations" => options.operation_limit = Some(value.parse().map_err(|_| format!("`{value}` operations"))?),
             _ => return Err(format!("there is no option `{key}`")),
         }
@@ -139,8 +141,13 @@ fn load_again(case: &Case, module: &Module, options: &Options, failures: &mut Ve
     let [_] = module.functions() else { return };
     let saved = stages::text_of(module, "schedule");
     let tree = Some(Schedule::Tree(Source::new("case.yaml", saved.as_str())));
-    // The domain is the same set, but may be written differently; that is for the legality check.
-    let shape = |tree: &str| tree.lines().skip(1).map(|line| format!("{line}\n")).collect::<String>();
+    // The domain is the same set, but may be written differently; and the parts of a union are in no order.
+    let parts = |line: &str| {
+        let mut parts: Vec<&str> = line.split(['{', ';', '}']).map(str::trim).collect();
+        parts.sort_unstable();
+        parts.join(" ")
+    };
+    let shape = |tree: &str| tree.lines().skip(1).map(|line| format!("{}\n", parts(line))).collect::<String>();
     match Engine::with_options(Options { schedule: tree, ..options.clone() }).compile_source(&case.source) {
         Ok(loaded) => {
             let (saved, loaded) = (shape(&saved), shape(&stages::text_of(&loaded, "schedule")));

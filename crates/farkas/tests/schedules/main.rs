@@ -67,7 +67,7 @@ impl Subject {
                         }
                         Ok(true)
                     }
-                    Kinds::Carried(_) | Kinds::Unknown { .. } => Ok(false),
+                    Kinds::Carried(_) | Kinds::Wide { .. } | Kinds::Unknown { .. } => Ok(false),
                 }
             }
             Verdict::Illegal(violation) => {

@@ -7,7 +7,7 @@
 
 mod tree;
 
-use program::{Affine, Cond, Function};
+use program::{Affine, Cond, Function, IterId};
 
 use crate::scop::Scop;
 
@@ -73,6 +73,15 @@ impl LoopKind {
                 lanes.parse().ok().map(LoopKind::Vector)
             }
         }
+    }
+}
+
+impl Loop {
+    /// Whether an iterator occurs in the loop's expression.
+    pub(crate) fn uses(&self, iter: IterId) -> bool {
+        let mut found = false;
+        self.expr.visit_iters(&mut |used| found |= used == iter);
+        found
     }
 }
 

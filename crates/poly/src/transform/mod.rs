@@ -59,33 +59,40 @@ pub struct StatementMap {
     pub span: Span,
 }
 
+/// The clauses a verb takes.
+const BY: u8 = 1;
+const AS: u8 = 2;
+const AT: u8 = 4;
+const WHERE: u8 = 8;
+const MAPS: u8 = 16;
+
 type Applied = Result<Plan, Box<Diagnostic>>;
 type Rule = fn(&Scop, &Plan, &Step) -> Applied;
 
 /// Every verb, what it does in one line, and its rule.
-const VERBS: &[(&str, &str, Rule)] = &[
-    ("tile", "tile S[i, j] by 32, 32 as (it, jt): run the loops block by block", restructure::tile),
-    ("strip", "strip S[i] by 8 as io: cut one loop into pieces, in place", restructure::strip),
-    ("interchange", "interchange S[i, j]: swap two loops", restructure::interchange),
-    ("reorder", "reorder S[k, i, j]: put loops into this order", restructure::reorder),
-    ("jam", "jam S[i] by 4: unroll an outer loop and run its copies innermost", restructure::jam),
-    ("unroll", "unroll i by 8: run so many iterations as straight code", restructure::unroll),
-    ("vectorize", "vectorize j by 16: run so many iterations in lockstep", restructure::vectorize),
-    ("parallel", "parallel i: run the iterations of a loop in any order, also at once", restructure::parallel),
-    ("skew", "skew S[t, i] by 2: add a multiple of the first loop to the second", shape::skew),
-    ("shift", "shift S[i] by -1: start a loop later or earlier", shape::shift),
-    ("reverse", "reverse S[i]: run a loop backwards", shape::reverse),
-    ("scale", "scale S[i] by 2: leave gaps between iterations", shape::scale),
-    ("fuse", "fuse S0, S1 at i: share the loops down to i", order::fuse),
-    ("fission", "fission S0, S1 at t: give each its own loop t", order::fission),
-    ("sequence", "sequence S1, S0: change the order of statements that share their outer loops", order::sequence),
-    ("split", "split S[i] where i < 5: run these instances before the others", order::split),
-    ("map", "map { S[i, j] -> [i + j, j] }: give the times of statements directly", relation::map),
+const VERBS: &[(&str, &str, u8, Rule)] = &[
+    ("tile", "tile S[i, j] by 32, 32 as (it, jt): run the loops block by block", BY | AS, restructure::tile),
+    ("strip", "strip S[i] by 8 as io: cut one loop into pieces, in place", BY | AS, restructure::strip),
+    ("interchange", "interchange S[i, j]: swap two loops", 0, restructure::interchange),
+    ("reorder", "reorder S[k, i, j]: put loops into this order", 0, restructure::reorder),
+    ("jam", "jam S[i] by 4: unroll an outer loop and run its copies innermost", BY | AS, restructure::jam),
+    ("unroll", "unroll i by 8: run so many iterations as straight code", BY | AS, restructure::unroll),
+    ("vectorize", "vectorize j by 16: run so many iterations in lockstep", BY | AS, restructure::vectorize),
+    ("parallel", "parallel i: run the iterations of a loop in any order, also at once", 0, restructure::parallel),
+    ("skew", "skew S[t, i] by 2: add a multiple of the first loop to the second", BY, shape::skew),
+    ("shift", "shift S[i] by -1: start a loop later or earlier", BY, shape::shift),
+    ("reverse", "reverse S[i]: run a loop backwards", BY, shape::reverse),
+    ("scale", "scale S[i] by 2: leave gaps between iterations", BY, shape::scale),
+    ("fuse", "fuse S0, S1 at i: share the loops down to i", AT, order::fuse),
+    ("fission", "fission S0, S1 at t: give each its own loop t", AT, order::fission),
+    ("sequence", "sequence S1, S0: change the order of statements that share their outer loops", 0, order::sequence),
+    ("split", "split S[i] where i < 5: run these instances before the others", WHERE | AS, order::split),
+    ("map", "map { S[i, j] -> [i + j, j] }: give the times of statements directly", MAPS, relation::map),
 ];
 
 /// Names and one-line descriptions of all verbs.
 pub fn verbs() -> impl Iterator<Item = (&'static str, &'static str)> {
-    VERBS.iter().map(|(name, help, _)| (*name, *help))
+    VERBS.iter().map(|(name, help, ..)| (*name, *help))
 }
 
 /// The order in which the program is written, with every statement as one loop nest: init, update and fini of a reduction
@@ -96,7 +103,7 @@ pub fn tidy(scop: &Scop) -> Plan {
 
 /// Applies one step.
 pub fn apply(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
-    let Some((_, _, rule)) = VERBS.iter().find(|(name, ..)| *name == step.verb.text) else {
+    let Some((_, _, clauses, rule)) = VERBS.iter().find(|(name, ..)| *name == step.verb.text) else {
         let known: Vec<&str> = VERBS.iter().map(|(name, ..)| *name).collect();
         let message = format!("unknown verb `{}`", step.verb.text);
         let mut diagnostic = Diagnostic::error("E0510", step.verb.span, message);
@@ -106,6 +113,16 @@ pub fn apply(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
         }
         return Err(Box::new(diagnostic.note(format!("the verbs are {}", known.join(", ")))));
     };
+    let given = [
+        (BY, "by", !step.by.is_empty()),
+        (AS, "as", !step.names.is_empty()),
+        (AT, "at", step.at.is_some()),
+        (WHERE, "where", step.condition.is_some()),
+        (MAPS, "{ … }", !step.maps.is_empty()),
+    ];
+    if let Some((_, name, _)) = given.into_iter().find(|(clause, _, given)| *given && clauses & clause == 0) {
+        return Err(misuse(step, step.span, format!("`{}` takes no `{name}`", step.verb.text)));
+    }
     rule(scop, plan, step)
 }
 

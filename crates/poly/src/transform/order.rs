@@ -15,46 +15,66 @@ fn two(plan: &Plan, step: &Step) -> Result<(Vec<usize>, Vec<usize>), Box<Diagnos
     Ok((select::statements(plan, &one.name)?, select::statements(plan, &two.name)?))
 }
 
-/// Both share the loops down to `at`, and inside it the first comes first. Their loops are matched in order, by the name
-/// in the first statement.
+/// The second statement joins the loops of the first down to `at`, behind everything that is in there. Its loops are
+/// matched in order and take the first statement's names; so do those of parts of the first that stand elsewhere.
 pub(super) fn fuse(_: &Scop, plan: &Plan, step: &Step) -> Applied {
     let (first, second) = two(plan, step)?;
     let at = step.at.as_ref().ok_or_else(|| misuse(step, step.span, "`fuse` needs the loop to share, behind `at`"))?;
-    let leader = first.iter().find(|position| plan.statements[**position].loop_named(&at.text).is_some());
-    let Some(leader) = leader else { return Err(select::unknown_loop(plan, &first, at)) };
-    let leader = &plan.statements[*leader].entries;
-    let shared = first.iter().chain(&second).fold(leader.len(), |shared, position| {
-        let entries = &plan.statements[*position].entries;
-        shared.min(leader.iter().zip(entries).take_while(|(one, two)| one.is_same_place(two)).count())
+    let leader = first.iter().find_map(|position| {
+        let (level, _) = plan.statements[*position].loop_named(&at.text)?;
+        Some((*position, level))
     });
-    let level = leader.iter().position(|entry| entry.as_loop().is_some_and(|found| found.name == at.text));
-    let level = level.ok_or_else(|| select::unknown_loop(plan, &first, at))?;
-    if level < shared {
+    let Some((leader, level)) = leader else { return Err(select::unknown_loop(plan, &first, at)) };
+    let leader = &plan.statements[leader];
+    let inside = |position: &usize| leader.shared_with(&plan.statements[*position]) > level;
+    if second.iter().all(inside) {
         return Err(misuse(step, at.span, format!("they share loop `{}` already", at.text)));
     }
-    let names: Vec<&str> =
-        leader[shared..=level].iter().filter_map(Entry::as_loop).map(|found| found.name.as_str()).collect();
+    let members: Vec<usize> = (0..plan.statements.len()).filter(inside).collect();
     let mut result = plan.clone();
-    for (group, statements) in [&first, &second].into_iter().enumerate() {
-        for (order, position) in statements.iter().enumerate() {
+    let place = |position: &usize| match plan.statements[*position].entries.get(level + 1) {
+        Some(Entry::Position(place)) => Some(*place),
+        _ => None,
+    };
+    let places: Option<Vec<i64>> = members.iter().map(place).collect();
+    let mut next = match places {
+        Some(places) => places.into_iter().max().unwrap_or(0) + 1,
+        None => {
+            members
+                .iter()
+                .for_each(|position| result.statements[*position].entries.insert(level + 1, Entry::Position(0)));
+            1
+        }
+    };
+    for group in [&first, &second] {
+        for (order, position) in group.iter().filter(|position| !inside(position)).enumerate() {
             let statement = &plan.statements[*position];
+            let shared = leader.shared_with(statement);
             let mut entries = statement.entries[..shared].to_vec();
             let mut rest = statement.entries[shared..].iter();
-            for name in &names {
-                let next = rest.by_ref().find_map(Entry::as_loop).cloned();
-                let Some(mut found) = next else {
-                    let message = format!("`{}` has no loop to share as `{name}`", statement.name);
+            let joined = &leader.entries[shared..=level];
+            if joined.iter().any(|entry| matches!(entry, Entry::Split(_))) {
+                return Err(misuse(step, at.span, format!("loop `{}` is split; fuse first, then split", at.text)));
+            }
+            for entry in joined {
+                let Entry::Loop(wanted) = entry else {
+                    entries.push(entry.clone());
+                    continue;
+                };
+                let Some(mut found) = rest.by_ref().find_map(Entry::as_loop).cloned() else {
+                    let message = format!("`{}` has no loop to share as `{}`", statement.name, wanted.name);
                     return Err(Box::new(Diagnostic::error("E0513", step.span, message)));
                 };
-                found.name = (*name).to_string();
+                found.name.clone_from(&wanted.name);
+                found.kind = wanted.kind;
                 entries.push(Entry::Loop(found));
             }
-            entries.push(Entry::Position(group as i64));
             // Parts of one source statement keep their order inside the shared loop.
-            entries.push(Entry::Position(order as i64));
+            entries.extend([Entry::Position(next), Entry::Position(order as i64)]);
             entries.extend(rest.cloned());
             result.statements[*position].entries = entries;
         }
+        next += 1;
     }
     Ok(result)
 }
@@ -156,6 +176,15 @@ pub(super) fn split(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
     let mut result = plan.clone();
     for position in statements {
         let Some((level, _)) = plan.statements[position].loop_named(&name.text) else { continue };
+        let shares = |other: &&crate::plan::StatementPlan| {
+            other.source != plan.statements[position].source && plan.statements[position].shared_with(other) > level
+        };
+        if let Some(other) = plan.statements.iter().find(shares) {
+            let (source, other) = (&plan.statements[position].source, &other.source);
+            let message = format!("loop `{}` also contains `{other}`", name.text);
+            let help = format!("separate them first: `fission {source}, {other} at {}`", name.text);
+            return Err(Box::new(Diagnostic::error("E0513", name.span, message).help(help)));
+        }
         let cond = resolve(scop, &scop.statements[position], condition)?.ok_or_else(|| overflow(step))?;
         result.statements[position].entries.insert(level, Entry::Split(cond));
     }

@@ -15,7 +15,11 @@ pub(super) fn map(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
         return Err(misuse(step, step.span, "`map` needs relations in braces"));
     }
     let mut result = plan.clone();
-    for relation in &step.maps {
+    for (order, relation) in step.maps.iter().enumerate() {
+        if step.maps[..order].iter().any(|earlier| earlier.statement.text == relation.statement.text) {
+            let message = format!("`{}` is given two relations", relation.statement.text);
+            return Err(misuse(step, relation.span, message));
+        }
         let found = select::statements(plan, &relation.statement)?;
         let [position] = found.as_slice() else {
             let parts: Vec<&str> = found.iter().map(|position| plan.statements[*position].name.as_str()).collect();

@@ -6,6 +6,7 @@
 //! the rest after, each with what remains of its own loops.
 
 use diag::Diagnostic;
+use program::{Affine, Atom, IterId};
 
 use super::{Applied, Step, Word, misuse, overflow, select};
 use crate::plan::{Entry, Loop, LoopKind, Plan};
@@ -28,6 +29,44 @@ fn rearrange(
     names: &[&Word],
     arrange: impl Fn(&[Loop]) -> Result<Vec<Loop>, Box<Diagnostic>>,
 ) -> Applied {
+    let mut result = plan.clone();
+    for nest in nests(plan, step, statements, names) {
+        result = rearrange_nest(scop, &result, step, &nest, names, &arrange)?;
+    }
+    Ok(result)
+}
+
+/// A loop without a statement means every loop of that name; statements that do not share it are rearranged apart.
+fn nests(plan: &Plan, step: &Step, statements: &[usize], names: &[&Word]) -> Vec<Vec<usize>> {
+    if step.targets.iter().all(|target| target.loops.is_some()) {
+        return vec![statements.to_vec()];
+    }
+    let level = |position: usize| names.first().and_then(|name| plan.statements[position].loop_named(&name.text));
+    let mut nests: Vec<Vec<usize>> = Vec::new();
+    for position in statements {
+        let this = &plan.statements[*position];
+        let shares = |nest: &&mut Vec<usize>| {
+            let shared = nest.first().map_or(0, |first| plan.statements[*first].shared_with(this));
+            // Parts of one statement belong together even where they stand in nests of their own.
+            let parts = nest.iter().any(|other| plan.statements[*other].source == this.source);
+            parts || level(*position).is_some_and(|(level, _)| shared > level)
+        };
+        match nests.iter_mut().find(shares) {
+            Some(nest) => nest.push(*position),
+            None => nests.push(vec![*position]),
+        }
+    }
+    nests
+}
+
+fn rearrange_nest(
+    scop: &Scop,
+    plan: &Plan,
+    step: &Step,
+    statements: &[usize],
+    names: &[&Word],
+    arrange: &impl Fn(&[Loop]) -> Result<Vec<Loop>, Box<Diagnostic>>,
+) -> Applied {
     let outer = shared_outside(plan, statements, names);
     refuse_strangers(plan, step, statements, names, outer)?;
     let mut parts = Vec::new();
@@ -48,6 +87,7 @@ fn rearrange(
 }
 
 /// The original order, with the parts of each source statement in one nest: they share loops as far as all have them.
+/// Of the loops whose order is free, the one in which memory is walked most closely becomes the innermost.
 pub(super) fn tidy(scop: &Scop) -> Plan {
     let mut plan = Plan::original(scop);
     let mut start = 0;
@@ -56,20 +96,68 @@ pub(super) fn tidy(scop: &Scop) -> Plan {
         let parts = plan.statements[start..].iter().take_while(|statement| statement.source == source).count();
         let group: Vec<usize> = (start..start + parts).collect();
         start += parts;
-        let Some((leader, others)) = group.split_first().filter(|(_, others)| !others.is_empty()) else { continue };
+        let Some((leader, others)) = group.split_first() else { continue };
         let shared = |other: &usize| plan.statements[*leader].shared_with(&plan.statements[*other]);
-        let outer = others.iter().map(shared).min().unwrap_or(0);
+        let outer = others.iter().map(shared).min().unwrap_or_else(|| ordered_entries(scop, &plan, *leader));
         let loops = |position: &usize| {
             let entries = plan.statements[*position].entries[outer..].iter();
             Part { position: *position, loops: entries.filter_map(Entry::as_loop).cloned().collect() }
         };
-        let parts = group.iter().map(loops).collect();
+        let mut parts: Vec<Part> = group.iter().map(loops).collect();
+        if let Some(innermost) = closest_walk(scop, &parts) {
+            for part in &mut parts {
+                // A stable sort moves that one loop behind the others.
+                part.loops.sort_by_key(|found| found.name == innermost);
+            }
+        }
         for position in &group {
             plan.statements[*position].entries.truncate(outer);
         }
         place(scop, &mut plan, parts);
     }
     plan
+}
+
+/// How many entries of a statement stand outside its forall: everything up to its last `for` loop and its position there.
+fn ordered_entries(scop: &Scop, plan: &Plan, position: usize) -> usize {
+    let statement = &scop.statements[position];
+    let entries = &plan.statements[position].entries;
+    let ordered = |entry: &Entry| {
+        entry.as_loop().is_some_and(|found| statement.iters[..statement.ordered].iter().any(|iter| found.uses(*iter)))
+    };
+    let loops = entries.iter().rposition(ordered).map_or(0, |last| last + 1);
+    (loops + 1).min(entries.len())
+}
+
+/// The loop that should be innermost in the deepest part, if that is clearly better than the one that is.
+fn closest_walk(scop: &Scop, parts: &[Part]) -> Option<String> {
+    let deepest = parts.iter().max_by_key(|part| part.loops.len())?;
+    let statement = &scop.statements[deepest.position];
+    let cost = |found: &Loop| -> usize {
+        let accesses = std::iter::once(&statement.write).chain(&statement.reads);
+        match found.expr.as_iter() {
+            Some(iter) => accesses.map(|access| step_cost(&access.index, iter)).sum(),
+            None => usize::MAX / 2,
+        }
+    };
+    let best = deepest.loops.iter().min_by_key(|found| cost(found))?;
+    (2 * cost(best) <= cost(deepest.loops.last()?)).then(|| best.name.clone())
+}
+
+/// What it costs to step one iteration: nothing if the cell stays, little to the next cell, a cache line otherwise.
+fn step_cost(index: &[Affine], iter: IterId) -> usize {
+    let uses = |affine: &Affine| {
+        let mut found = false;
+        affine.visit_iters(&mut |used| found |= used == iter);
+        found
+    };
+    let Some((last, outer)) = index.split_last() else { return 0 };
+    let next = last.terms.get(&Atom::Iter(iter)).is_some_and(|coefficient| coefficient.abs() == 1);
+    match (outer.iter().any(uses), uses(last)) {
+        (false, false) => 0,
+        (false, true) if next => 1,
+        _ => 8,
+    }
 }
 
 /// How many entries all statements have in common before the first of the named loops.
@@ -98,18 +186,21 @@ fn refuse_strangers(
     outer: usize,
 ) -> Result<(), Box<Diagnostic>> {
     let others = plan.statements.iter().enumerate().filter(|(position, _)| !statements.contains(position));
-    for (_, stranger) in others {
+    for (position, stranger) in others {
         for statement in statements {
             let entries = &plan.statements[*statement].entries;
             let shared = plan.statements[*statement].shared_with(stranger);
             let inside = entries.get(outer..shared).unwrap_or(&[]).iter().filter_map(Entry::as_loop).next();
             if let Some(found) = inside {
                 let span = names.iter().find(|name| name.text == found.name).map_or(step.span, |name| name.span);
-                let message = format!("loop `{}` also contains `{}`", found.name, stranger.source);
-                let help = format!(
-                    "name both statements, or separate them first: `fission {}, {} at {}`",
-                    plan.statements[*statement].source, stranger.source, found.name
-                );
+                let this = &plan.statements[*statement];
+                // Parts of one statement go by their own names.
+                let parts = this.source == stranger.source;
+                let (one, two) = if parts { (&this.name, &stranger.name) } else { (&this.source, &stranger.source) };
+                let message = format!("loop `{}` also contains `{two}`", found.name);
+                let (one, two) = if position < *statement { (two, one) } else { (one, two) };
+                let help =
+                    format!("name both statements, or separate them first: `fission {one}, {two} at {}`", found.name);
                 return Err(Box::new(Diagnostic::error("E0513", span, message).help(help)));
             }
         }
