@@ -8,8 +8,8 @@ mod space;
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use diag::Source;
 use isl::{Budget, Context};
@@ -80,6 +80,7 @@ pub fn explore(
     let threads = exploration.threads.or(std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let rows: Mutex<Vec<(Row, String)>> = Mutex::new(Vec::new());
+    let judged: Judged = Mutex::new(HashMap::new());
     let failure: Mutex<Option<Error>> = Mutex::new(None);
     std::thread::scope(|scope| {
         for _ in 0..threads.min(points.len()).max(1) {
@@ -92,7 +93,7 @@ pub fn explore(
                     }
                 };
                 while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    match worker.judge(space, *point) {
+                    match worker.judge(space, *point, &judged) {
                         Ok(row) => rows.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(row),
                         Err(error) => return keep(&failure, Error::new(source, error)),
                     }
@@ -131,6 +132,9 @@ fn mark_duplicates(rows: Vec<(Row, String)>) -> Vec<Row> {
     rows.into_iter().map(mark).collect()
 }
 
+/// What is known about each schedule, by its times.
+type Judged = Mutex<HashMap<String, Judgement>>;
+
 /// One thread's view of the function: isl objects stay in their thread.
 struct Worker {
     ctx: Context,
@@ -161,7 +165,7 @@ impl Worker {
     }
 
     /// The row of a point, and its times as text.
-    fn judge(&self, space: &Space, point: usize) -> diag::Result<(Row, String)> {
+    fn judge(&self, space: &Space, point: usize, judged: &Judged) -> diag::Result<(Row, String)> {
         let choices = space.choices(point);
         let labels = choices.iter().map(|choice| choice.label.clone()).collect();
         let row = |judgement: Judgement| Row { point, choices: labels, judgement, same_as: None };
@@ -173,9 +177,13 @@ impl Worker {
                 Err(diagnostic) => return Ok((row(Judgement::Refused { message: diagnostic.message }), String::new())),
             };
         }
+        let times = plan.to_text(&self.scop);
+        if let Some(known) = judged.lock().unwrap_or_else(PoisonError::into_inner).get(&times) {
+            return Ok((row(known.clone()), times));
+        }
         let judge = || -> diag::Result<(Judgement, String)> {
             let tree = plan.tree(&self.scop)?;
-            let times = plan.to_text(&self.scop);
+            let times = times.clone();
             let legal = match poly::check_legal(&self.scop, &self.deps, tree)? {
                 Verdict::Legal(legal) => legal,
                 Verdict::Illegal(violation) => return Ok((illegal(violation.explain(&self.scop)), times)),
@@ -191,9 +199,12 @@ impl Worker {
             };
             Ok((judgement, times))
         };
-        let judged = self.ctx.with_budget(self.budget, || Ok(judge()));
-        match judged.unwrap_or_else(|error| Err(diag::Error::bug("budget", error.to_string()))) {
-            Ok((judgement, times)) => Ok((row(judgement), times)),
+        let judgement = self.ctx.with_budget(self.budget, || Ok(judge()));
+        match judgement.unwrap_or_else(|error| Err(diag::Error::bug("budget", error.to_string()))) {
+            Ok((judgement, times)) => {
+                judged.lock().unwrap_or_else(PoisonError::into_inner).insert(times.clone(), judgement.clone());
+                Ok((row(judgement), times))
+            }
             Err(diag::Error::Budget { .. }) => Ok((row(Judgement::Unknown), String::new())),
             Err(error) => Err(error),
         }

@@ -235,7 +235,8 @@ fn wrong_accesses_are_typed_errors() {
 fn arguments_are_checked_before_anything_runs() {
     let mut function = matmul();
     function.scalars = vec![Scalar { name: "alpha".to_owned(), ty: F64, span: Span::default() }];
-    function.context = vec![Requirement { cond: Cond::NonNegative(plus(param(0), -1)), span: Span::new(3, 4) }];
+    function.context =
+        vec![Requirement { cond: Cond::NonNegative(plus(param(0), -1)), text: "N >= 1".into(), span: Span::new(3, 4) }];
     let good = Env {
         params: vec![1],
         scalars: vec![Value::F64(0.0)],

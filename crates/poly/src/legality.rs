@@ -108,7 +108,7 @@ fn find_violation(scop: &Scop, dependences: &Dependences, schedule: &Schedule) -
     if let Some(violation) = find_wrong_instances(scop, &schedule.get_domain()?, &times)? {
         return Ok(Some(violation));
     }
-    let times = Times::new(&times)?;
+    let times = Times::new(scop, &times)?;
     for kind in [DependenceKind::Flow, DependenceKind::Anti, DependenceKind::Output] {
         for dependence in dependences.of_kind(kind).maps()? {
             if let Some(reversed) = find_reversed(scop, &times, kind, dependence)? {
@@ -153,10 +153,15 @@ struct Times {
 }
 
 impl Times {
-    fn new(times: &UnionMap) -> Attempt<Times> {
+    fn new(scop: &Scop, times: &UnionMap) -> Attempt<Times> {
         let mut of_statement = Vec::new();
         for map in times.maps()? {
             let name = map.get_tuple_name(Dim::In)?.ok_or_else(|| Fault::bug("a schedule of unnamed instances"))?;
+            // Filters are simplified for the instances that there are; outside of them, two can overlap.
+            let map = match scop.statement(&name) {
+                Some(statement) if !map.is_single_valued()? => map.intersect_domain(statement.domain.clone())?,
+                _ => map,
+            };
             of_statement.push((name, map.as_pw_multi_aff()?));
         }
         Ok(Times { of_statement })
