@@ -3,8 +3,12 @@
 pub(crate) mod build;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod eval;
+pub(crate) mod explain;
+pub(crate) mod explore;
 pub(crate) mod fmt;
 pub(crate) mod info;
+pub(crate) mod layout;
 pub(crate) mod run;
 
 use std::path::PathBuf;
@@ -27,13 +31,20 @@ pub(crate) struct Compile {
     #[arg(long, value_name = "FILE", help_heading = "Compiling", conflicts_with = "order")]
     schedule: Option<PathBuf>,
 
-    /// Keep the order of the terms of every reduction as well
-    #[arg(long, help_heading = "Compiling")]
-    strict_order: bool,
-
     /// Replay the schedule at small sizes, every read checked for its writer, as a second opinion
     #[arg(long, help_heading = "Compiling")]
     verify_dynamic: bool,
+
+    #[command(flatten)]
+    proof: Proof,
+}
+
+/// Flags of every command that proves something about schedules.
+#[derive(Debug, Args)]
+pub(crate) struct Proof {
+    /// Keep the order of the terms of every reduction as well
+    #[arg(long, help_heading = "Compiling")]
+    strict_order: bool,
 
     /// Time for each stage that asks the solver; the scheduler then falls back to the original order
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_seconds, help_heading = "Compiling")]
@@ -65,13 +76,21 @@ impl Compile {
         };
         Ok(Engine::with_options(farkas::Options {
             emit,
-            time_limit: self.time_limit,
             order,
             schedule,
-            strict_order: self.strict_order,
             verify_dynamic: self.verify_dynamic,
-            ..Default::default()
+            ..self.proof.options()
         }))
+    }
+}
+
+impl Proof {
+    fn options(&self) -> farkas::Options {
+        farkas::Options { time_limit: self.time_limit, strict_order: self.strict_order, ..Default::default() }
+    }
+
+    fn engine(&self) -> Engine {
+        Engine::with_options(self.options())
     }
 }
 

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
-use crate::commands::{build, check, completions, fmt, info, run};
+use crate::commands::{build, check, completions, eval, explain, explore, fmt, info, layout, run};
 use crate::failure::{Exit, Failure};
 use crate::terminal::{Color, MessageFormat, Terminal};
 
@@ -25,6 +25,10 @@ Examples:
   farkas run examples/matmul.fks -D N=512,M=512,K=512 --in A=rand:1 --in B=rand:2 --verify
   farkas check examples/*.fks
   farkas build examples/matmul.fks --emit=statements,schedule,loops
+  farkas explore examples/gemm.fks --space 'tile(i,j,k; 8,32), permute(i,j,k)'
+  farkas explain E0401
+  farkas eval 'sum[i: 0..10] i * i'
+  farkas layout 'composition((4,8):(8,1), 2:4)' --draw
 
 Exit codes:
     0  fine
@@ -62,6 +66,10 @@ enum Command {
     Check(check::Options),
     Build(build::Options),
     Info(info::Options),
+    Explore(explore::Options),
+    Explain(explain::Options),
+    Eval(eval::Options),
+    Layout(layout::Options),
     Fmt(fmt::Options),
     Completions(completions::Options),
 }
@@ -99,6 +107,10 @@ fn work() -> ExitCode {
         Command::Check(options) => check::check(options, &terminal),
         Command::Build(options) => build::build(options),
         Command::Info(options) => info::info(options, &terminal),
+        Command::Explore(options) => explore::explore(options, &terminal),
+        Command::Explain(options) => explain::explain(options),
+        Command::Eval(options) => eval::eval(options, &terminal),
+        Command::Layout(options) => layout::layout(options, &terminal),
         Command::Fmt(options) => fmt::fmt(options, &terminal),
         Command::Completions(options) => completions::completions(options),
     };

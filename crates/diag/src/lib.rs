@@ -5,10 +5,12 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod explain;
 mod render;
 mod source;
 
 pub use error::{Error, Result};
+pub use explain::{explain, explained_codes};
 pub use render::{Style, render, to_json};
 pub use source::{Location, Source, Span};
 

@@ -37,6 +37,8 @@ mod sizes;
 pub use args::{Args, Element, ScalarArg};
 pub use call::CallError;
 pub use cpu::CallError as RunError;
+/// Diagnostics, their rendering, and the pages that explain them.
+pub use diag;
 /// Coordinate transforms: IterDomain algebra, CuTe layouts, morphisms, coordinate graphs.
 pub use layout;
 

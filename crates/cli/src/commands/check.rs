@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 
-use crate::commands::Compile;
+use crate::commands::{Compile, explain};
 use crate::failure::{Exit, Failure};
 use crate::files;
 use crate::terminal::{self, Terminal};
@@ -15,17 +15,28 @@ use crate::terminal::{self, Terminal};
 /// Prints `NAME: legal` for each function of a file without errors. With --message-format=json, stdout has one object
 /// per function ({"file", "function", "verdict"}) and one per diagnostic.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  farkas check examples/*.fks")]
+#[command(after_help = "\
+Examples:
+  farkas check examples/*.fks
+  farkas check examples/gemm.fks --schedule gemm.sched
+  farkas check --explain E0401")]
 pub(crate) struct Options {
     /// The programs
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "explain", value_name = "FILE")]
     files: Vec<PathBuf>,
+
+    /// Explain an error code instead, as `farkas explain` does
+    #[arg(long, value_name = "CODE", conflicts_with = "files")]
+    explain: Option<String>,
 
     #[command(flatten)]
     compile: Compile,
 }
 
 pub(crate) fn check(options: &Options, terminal: &Terminal) -> Result<(), Failure> {
+    if let Some(code) = &options.explain {
+        return terminal::data(explain::page(code)?);
+    }
     let mut worst: Option<Exit> = None;
     for path in &options.files {
         match check_file(path, options, terminal) {

@@ -3,7 +3,11 @@
 
 mod bad_data;
 mod bad_input;
+mod eval;
 mod examples;
+mod explain;
+mod explore;
+mod layout;
 mod outputs;
 mod run;
 mod stages;

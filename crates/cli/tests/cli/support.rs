@@ -1,7 +1,8 @@
 //! Running the binary in a directory of its own, and making `.npy` files byte by byte.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -111,6 +112,23 @@ impl Place {
     pub(crate) fn farkas_words(&self, words: &[&str]) -> Outcome {
         outcome(&command(self.root()).args(words).output().expect("the binary starts"))
     }
+}
+
+/// Runs `farkas` with something to read on stdin.
+pub(crate) fn with_stdin(place: &Place, words: &[&str], input: &[u8]) -> Outcome {
+    let mut child = command(place.root())
+        .args(words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    std::thread::scope(|scope| {
+        // Answers can fill their pipe before all questions are written.
+        scope.spawn(move || stdin.write_all(input).expect("the pipe takes it"));
+        outcome(&child.wait_with_output().expect("it ends"))
+    })
 }
 
 /// A version 1 file with this header and these bytes as elements.

@@ -1,23 +1,8 @@
 //! `fmt`, `completions`, help, versions, colours and logs.
 
-use std::io::Write;
-use std::process::Stdio;
-
-use crate::support::{Outcome, Place, command, outcome};
+use crate::support::{Place, command, outcome, with_stdin};
 
 const UGLY: &str = "fn   f<N>( A:f64[N] )->(B:f64[N]){B[i]=A[i]}";
-
-fn with_stdin(place: &Place, words: &[&str], input: &[u8]) -> Outcome {
-    let mut child = command(place.root())
-        .args(words)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
-    child.stdin.take().expect("a pipe").write_all(input).expect("the pipe takes it");
-    outcome(&child.wait_with_output().expect("it ends"))
-}
 
 #[test]
 fn files_are_formatted_in_place() {
@@ -61,7 +46,7 @@ fn help_and_version_go_to_stdout() {
     let version = place.farkas("--version").succeeds();
     assert_eq!(version.stdout, format!("farkas {}\n", env!("CARGO_PKG_VERSION")));
     place.farkas("--help").succeeds().prints(&["Exit codes:", "FARKAS_LOG", "farkas run examples/matmul.fks"]);
-    for command in ["run", "check", "build", "info", "fmt", "completions"] {
+    for command in ["run", "check", "build", "info", "explore", "explain", "eval", "layout", "fmt", "completions"] {
         place.farkas(&format!("{command} --help")).succeeds().prints(&["Usage: farkas", "Example"]);
     }
 }

@@ -1,0 +1,175 @@
+//! `farkas explore`: which schedules of a space are legal, and what stands in the way of the others?
+//!
+//! In: a function and a space.  Out: a table with a row per point, and a summary.
+//! Not here: the judging, which is `farkas::explore`'s.
+
+mod summary;
+mod table;
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use farkas::explore::{Exploration, Row, Space};
+
+use crate::commands::{Proof, choose_function};
+use crate::failure::{Exit, Failure};
+use crate::files::{self, Target};
+use crate::terminal::{self, Terminal};
+use summary::Summary;
+use table::{Form, Table};
+
+// Lines of at most 95 characters, or clap breaks them.
+const AFTER_HELP: &str = "\
+Examples:
+  farkas explore examples/gemm.fks --space 'tile(i,j,k; 8,16,32,64), permute(i,j,k)'
+  farkas explore examples/gemm.fks --space 'permute(i,j,k), parallel(k)' --strict-order
+  farkas explore heat.fks --space 'skew(t,i; 0..2), tile(t,i; 8,32)' -o heat.csv
+  farkas explore big.fks --space '…' --sample 2000 --seed 7 -o points.json
+
+Dimensions of a space, of which a point takes one choice each, applied from left to right:
+  tile(i,j; 8,16)               not at all, or with every combination of sizes
+  permute(i,j,k)                every order of these loops
+  skew(t,i; 0..2)               by each factor; ranges include both ends, 0 changes nothing
+  shift(S1[i]; -1..1)           by each distance
+  strip(i; 8,16)  vectorize(i; 4,8)  unroll(i; 2,4)  jam(i; 2,4)
+  interchange(i,j)  reverse(i)  parallel(i)  fuse(S0,S1 at i)  fission(S0,S1 at i)
+                                not at all, or once
+Loops belong to the first statement that has them all; S0[i,j] names another one.
+
+The table has a column per dimension, the verdict (legal, illegal, refused if a transformation does
+not apply, unknown if the budget ran out), an earlier point with the same schedule, and for illegal
+points the dependence that is broken: kind, array, cell, both instances, and the sizes.
+
+Exit codes: 0 every point was decided; 3 some are unknown; 1 the program is at fault; 2 usage.";
+
+/// Decide the legality of every schedule in a space
+///
+/// Prints a short table and a summary; all rows go to a file with -o. With --message-format=json, stdout has one
+/// object per point (unless they go to a file) and one for the summary.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Options {
+    /// The program
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    /// The function to explore; not needed if the file has only one
+    #[arg(long = "fn", value_name = "NAME")]
+    function: Option<String>,
+
+    /// The schedules, such as 'tile(i,j; 8,16), permute(i,j,k)'
+    #[arg(long, value_name = "SPACE")]
+    space: Space,
+
+    /// Look at so many points, drawn without repetition, instead of all
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    sample: Option<u64>,
+
+    /// Where the drawing of a sample starts
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    seed: u64,
+
+    /// How many points to judge at once [default: as many as the machine has cores]
+    #[arg(long, value_name = "T")]
+    threads: Option<NonZeroUsize>,
+
+    /// Write all rows to a file: CSV if the name ends in .csv, JSON if it ends in .json
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    proof: Proof,
+}
+
+/// More points than this must be asked for with --sample.
+const MAX_POINTS: usize = 1_000_000;
+
+pub(crate) fn explore(options: &Options, terminal: &Terminal) -> Result<(), Failure> {
+    let target = match &options.output {
+        Some(path) => Some((Form::of(path)?, Target::new(path)?)),
+        None => None,
+    };
+    let sample = options.sample.map(|sample| usize::try_from(sample).unwrap_or(usize::MAX));
+    let size = options.space.size();
+    if sample.unwrap_or(usize::MAX).min(size) > MAX_POINTS {
+        return Err(Failure::usage(format!("the space has {size} points, and at most {MAX_POINTS} are looked at"))
+            .help("draw some of them with --sample N"));
+    }
+    let source = files::read_source(&options.file)?;
+    let engine = options.proof.engine();
+    let function = choose_function(&source, engine.signatures(&source)?, options.function.as_deref())?;
+
+    let exploration = Exploration { sample, seed: options.seed, threads: options.threads };
+    let progress = Progress::new();
+    let started = Instant::now();
+    let rows =
+        farkas::explore::explore(&engine, &source, &function.name, &options.space, &exploration, &|done, total| {
+            progress.tell(done, total);
+        });
+    let time = started.elapsed();
+    progress.finish();
+    let rows = rows?;
+
+    let table = Table::new(&options.space, &rows);
+    let written = target.is_some();
+    if let Some((form, target)) = target {
+        files::commit(vec![target.stage(|out| table.write(form, out))?])?;
+    }
+    let summary = Summary::of(&rows);
+    terminal::data(&match terminal.is_json() {
+        true => json_lines(&table, &summary, written),
+        false if written => summary.to_text(),
+        false => format!("{}\n{}", table.to_text(), summary.to_text()),
+    })?;
+    tell_rate(&rows, time);
+    if summary.unknown > 0 { Err(Failure::Told(Exit::Budget)) } else { Ok(()) }
+}
+
+fn json_lines(table: &Table<'_>, summary: &Summary, written: bool) -> String {
+    let mut lines = String::new();
+    if !written {
+        for row in table.to_json() {
+            // Writing to a string does not fail.
+            let _ = writeln!(lines, "{row}");
+        }
+    }
+    let _ = writeln!(lines, "{}", summary.to_json());
+    lines
+}
+
+fn tell_rate(rows: &[Row], time: Duration) {
+    let seconds = time.as_secs_f64();
+    let rate = rows.len() as f64 / seconds.max(1e-9);
+    terminal::note(format_args!("time: {} points in {seconds:.2} s, {rate:.0} points/s", rows.len()));
+}
+
+/// A line on stderr that says how far it is, if somebody is looking.
+struct Progress {
+    told: Option<Mutex<Instant>>,
+}
+
+impl Progress {
+    fn new() -> Progress {
+        Progress { told: io::stderr().is_terminal().then(|| Mutex::new(Instant::now())) }
+    }
+
+    fn tell(&self, done: usize, total: usize) {
+        // Whoever finds another thread telling has nothing to add.
+        let Some(mut told) = self.told.as_ref().and_then(|told| told.try_lock().ok()) else { return };
+        if told.elapsed() >= Duration::from_millis(100) {
+            *told = Instant::now();
+            let _ = write!(io::stderr(), "\r{done} of {total} points");
+        }
+    }
+
+    fn finish(&self) {
+        if self.told.is_some() {
+            let _ = write!(io::stderr(), "\r{:40}\r", "");
+        }
+    }
+}
