@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use diag::Source;
+use diag::{Diagnostic, Source};
 
 use crate::pipeline::{self, Code, Log, Order, Timing};
 use crate::script;
@@ -92,7 +92,13 @@ impl Engine {
             match pipeline::schedule(source, function, &self.options, &mut log) {
                 Ok(_) => checked.push(Checked { signature: Signature::of(function), log }),
                 Err(Error::User { source: about, diagnostics: errors }) if about.name() == source.name() => {
-                    diagnostics.extend(errors);
+                    // A function that is called brings its errors into every caller.
+                    for error in errors {
+                        let known = |other: &Diagnostic| other.code == error.code && other.span() == error.span();
+                        if !diagnostics.iter().any(known) {
+                            diagnostics.push(error);
+                        }
+                    }
                 }
                 Err(error) => failure = failure.or(Some(error)),
             }

@@ -77,7 +77,7 @@ fn schedule_with(
     options: &Options,
     log: &mut Log,
 ) -> Result<Scheduled> {
-    let fail = |error| Error::new(source, error);
+    let fail = |error| Error::new(source, function.at_calls(error));
     let ctx = Context::new().map_err(|error| fail(diag::Error::bug("model", error.to_string())))?;
     let budget = Budget { time: Some(options.time_limit), operations: options.operation_limit };
 

@@ -61,6 +61,7 @@ fn function(params: u32, arrays: Vec<(ScalarType, Vec<Affine>, Role)>, iters: u3
         arrays,
         iters: (0..iters).map(|number| Iter { name: format!("i{number}"), span }).collect(),
         body,
+        calls: Vec::new(),
     }
 }
 

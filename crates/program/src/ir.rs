@@ -55,6 +55,16 @@ pub struct Function {
     /// Arguments, then outputs, in the order of the signature.
     pub signature: Vec<ArgRef>,
     pub body: Vec<Node>,
+    /// The calls whose statements are part of the body.
+    pub calls: Vec<InlinedCall>,
+}
+
+/// A call that was replaced by the statements of the function called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InlinedCall {
+    pub span: Span,
+    /// The text of that function, and of those that it calls in turn.
+    pub texts: Vec<Span>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,6 +222,18 @@ impl Function {
 
     pub fn iter(&self, id: IterId) -> &Iter {
         &self.iters[id.index()]
+    }
+
+    /// An error in statements that a call brought here also shows the call.
+    pub fn at_calls(&self, error: diag::Error) -> diag::Error {
+        let diag::Error::User(diagnostics) = error else { return error };
+        let labelled = diagnostics.into_iter().map(|diagnostic| {
+            let at = diagnostic.span();
+            let inside = |text: &Span| text.start <= at.start && at.end <= text.end;
+            let calls = self.calls.iter().filter(|call| call.texts.iter().any(inside));
+            calls.fold(diagnostic, |diagnostic, call| diagnostic.label(call.span, "called here"))
+        });
+        diag::Error::User(labelled.collect())
     }
 
     pub fn array_ids(&self) -> impl Iterator<Item = ArrayId> + use<> {

@@ -15,8 +15,8 @@ mod verify;
 pub use affine::{Affine, Atom, Cond};
 pub use buffer::{Data, Slice, SliceMut};
 pub use ir::{
-    ArgRef, Array, ArrayId, Assign, Bound, Expr, ExprKind, For, Function, Iter, IterId, Node, Param, ParamId, Program,
-    Requirement, Role, Scalar, ScalarId,
+    ArgRef, Array, ArrayId, Assign, Bound, Expr, ExprKind, For, Function, InlinedCall, Iter, IterId, Node, Param,
+    ParamId, Program, Requirement, Role, Scalar, ScalarId,
 };
 pub use lower::{lower, lower_condition, lower_index};
 pub use scalar::{BinaryOp, ReduceOp, ScalarType, UnaryOp, Value};

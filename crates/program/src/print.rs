@@ -189,7 +189,9 @@ impl Function {
     fn show_assign(&self, assign: &Assign) -> String {
         let mut text = format!("{}: ", assign.name);
         if !assign.foralls.is_empty() || !assign.guard.is_true() {
-            text.push_str(&format!("forall {}{}: ", self.show_bounds(&assign.foralls), self.show_guard(&assign.guard)));
+            let space = if assign.foralls.is_empty() { "" } else { " " };
+            let (bounds, guard) = (self.show_bounds(&assign.foralls), self.show_guard(&assign.guard));
+            text.push_str(&format!("forall{space}{bounds}{guard}: "));
         }
         text.push_str(&self.array(assign.target).name);
         if !assign.index.is_empty() {

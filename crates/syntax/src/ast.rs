@@ -4,7 +4,33 @@ use diag::Span;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct File {
+    pub constants: Vec<Constant>,
     pub functions: Vec<Function>,
+}
+
+/// `const TAPS = 3` or `const W: f64[3] = [0.25, 0.5, 0.25]`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constant {
+    pub name: Ident,
+    pub ty: Option<Type>,
+    pub value: ConstantValue,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConstantValue {
+    One(Expr),
+    /// The entries in brackets; rows are tables themselves.
+    Table(Vec<ConstantValue>, Span),
+}
+
+impl ConstantValue {
+    pub fn span(&self) -> Span {
+        match self {
+            ConstantValue::One(expr) => expr.span,
+            ConstantValue::Table(_, span) => *span,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +83,8 @@ pub enum StmtKind {
     Let { target: Target, ty: Option<Type>, value: Option<Expr> },
     /// `C[i, j | i < j] += …`
     Assign { target: Target, op: AssignOp, value: Expr },
+    /// `scale_rows(2, w, A)`, or `let (Q, R) = qr(A)` with the names of the new locals.
+    Call { targets: Vec<Ident>, callee: Ident, args: Vec<Expr> },
     /// `for i in lo..hi by step rev { body }`
     For { index: Ident, range: Range, step: Option<Expr>, rev: bool, body: Vec<Stmt> },
 }

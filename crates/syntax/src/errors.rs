@@ -157,6 +157,7 @@ impl<'a> Site<'a> {
             Rule::semicolon | Rule::call | Rule::subscripts | Rule::shape => true,
             Rule::target_indices | Rule::lbracket => self.expected.len() > 1,
             Rule::colon => self.expects(Rule::assign_op),
+            Rule::lparen if self.before_text(0) == "let" || self.expects(Rule::assign_op) => true,
             Rule::lparen | Rule::ident | Rule::reduce_op => self.expects(Rule::additive) || self.expects_expression(),
             Rule::lbrace => self.expects(Rule::kw_at),
             Rule::EOI => true,
@@ -196,6 +197,8 @@ fn closing_rule(opener: &str) -> Rule {
 fn phrase(rule: Rule) -> &'static str {
     match rule {
         Rule::file | Rule::function | Rule::kw_fn => "a function",
+        Rule::constant | Rule::kw_const => "a constant",
+        Rule::table | Rule::let_names => "a list",
         Rule::expr
         | Rule::range
         | Rule::float
@@ -210,7 +213,9 @@ fn phrase(rule: Rule) -> &'static str {
         | Rule::reduction
         | Rule::target_index => "an expression",
         Rule::compare | Rule::additive | Rule::multiplicative | Rule::kw_and | Rule::kw_or => "an operator",
-        Rule::stmt | Rule::for_loop | Rule::definition | Rule::assignment | Rule::label => "a statement",
+        Rule::stmt | Rule::for_loop | Rule::definition | Rule::call_stmt | Rule::assignment | Rule::label => {
+            "a statement"
+        }
         Rule::kw_let => "`let`",
         Rule::kw_for => "`for`",
         Rule::target | Rule::ident | Rule::result | Rule::reduce_index | Rule::reduce_op => "a name",
@@ -255,6 +260,7 @@ fn phrase(rule: Rule) -> &'static str {
         Rule::EOI => "the end of the file",
         // Parts of tokens, which pest never reports on their own.
         Rule::reduce_only
+        | Rule::foreign_word
         | Rule::prefix
         | Rule::infix
         | Rule::operand

@@ -11,8 +11,8 @@ use std::vec::IntoIter;
 use diag::{Diagnostic, Source, Span};
 
 use crate::ast::{
-    Arg, BinaryOp, CompareOp, Expr, ExprKind, Function, Ident, Range, ReduceIndex, Stmt, StmtKind, Target, TargetIndex,
-    Type, UnaryOp,
+    Arg, BinaryOp, CompareOp, Constant, ConstantValue, Expr, ExprKind, Function, Ident, Range, ReduceIndex, Stmt,
+    StmtKind, Target, TargetIndex, Type, UnaryOp,
 };
 use crate::comments::{Comment, blank_line_before, comments};
 use crate::doc::{Doc, group, layout, nest};
@@ -25,16 +25,45 @@ pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
     let text = source.text();
     let mut formatter = Formatter { text, cursor: 0, comments: comments(text).into_iter().peekable(), in_guard: false };
     let mut out = Vec::new();
-    for (number, function) in file.functions.iter().enumerate() {
-        let start = function.span.start as usize;
-        out.push(Doc::Hard { blank: number > 0 });
+    let mut items: Vec<Item<'_>> = file.functions.iter().map(Item::Function).collect();
+    items.extend(file.constants.iter().map(Item::Constant));
+    items.sort_by_key(Item::start);
+    let mut before: Option<&Item<'_>> = None;
+    for item in &items {
+        formatter.skip(";");
+        let start = item.start();
+        // Constants may stand together; everything else is set apart.
+        let apart = before.is_some_and(|before| {
+            let together = matches!((before, item), (Item::Constant(_), Item::Constant(_)));
+            !together || blank_line_before(text, formatter.start_with_comments(start))
+        });
+        out.push(Doc::Hard { blank: apart });
         let has_comments = formatter.comments_between_items(&mut out, start, true);
-        out.push(Doc::Hard { blank: if has_comments { blank_line_before(text, start) } else { number > 0 } });
-        formatter.function(&mut out, function);
+        out.push(Doc::Hard { blank: if has_comments { blank_line_before(text, start) } else { apart } });
+        match item {
+            Item::Function(function) => formatter.function(&mut out, function),
+            Item::Constant(constant) => formatter.constant(&mut out, constant),
+        }
+        before = Some(item);
     }
-    out.push(Doc::Hard { blank: !file.functions.is_empty() });
+    formatter.skip(";");
+    out.push(Doc::Hard { blank: !items.is_empty() });
     formatter.comments_between_items(&mut out, text.len(), true);
     Ok(layout(&out))
+}
+
+enum Item<'t> {
+    Function(&'t Function),
+    Constant(&'t Constant),
+}
+
+impl Item<'_> {
+    fn start(&self) -> usize {
+        match self {
+            Item::Function(function) => function.span.start as usize,
+            Item::Constant(constant) => constant.span.start as usize,
+        }
+    }
 }
 
 struct Formatter<'a> {
@@ -84,6 +113,11 @@ impl<'a> Formatter<'a> {
         self.comments.peek().is_some_and(|comment| comment.start < offset)
     }
 
+    /// Where an item begins if the comments in front of it are taken as a part of it.
+    fn start_with_comments(&mut self, start: usize) -> usize {
+        self.comments.peek().filter(|comment| comment.own_line).map_or(start, |comment| comment.start.min(start))
+    }
+
     fn comments_before(&mut self, out: &mut Vec<Doc>, offset: usize) {
         while let Some(comment) = self.comments.next_if(|comment| comment.start < offset) {
             out.push(Doc::Comment { text: comment.text.to_owned(), own_line: comment.own_line, blank: false });
@@ -103,6 +137,31 @@ impl<'a> Formatter<'a> {
     }
 
     // ---- Functions and statements ----
+
+    fn constant(&mut self, out: &mut Vec<Doc>, constant: &Constant) {
+        self.token(out, "const");
+        out.push(Doc::Space);
+        self.ident(out, &constant.name);
+        if let Some(ty) = &constant.ty {
+            self.token(out, ":");
+            out.push(Doc::Space);
+            self.ty(out, ty);
+        }
+        self.spaced_token(out, "=");
+        match &constant.value {
+            ConstantValue::One(value) => self.value(out, value),
+            table => self.constant_value(out, table),
+        }
+    }
+
+    fn constant_value(&mut self, out: &mut Vec<Doc>, value: &ConstantValue) {
+        match value {
+            ConstantValue::One(value) => self.expr(out, value),
+            ConstantValue::Table(entries, _) => {
+                self.list(out, ["[", "]"], entries, Formatter::constant_value, None);
+            }
+        }
+    }
 
     fn function(&mut self, out: &mut Vec<Doc>, function: &Function) {
         self.token(out, "fn");
@@ -209,6 +268,17 @@ impl<'a> Formatter<'a> {
                 self.spaced_token(&mut head, assign_symbol(*op));
                 out.push(nest(head));
                 self.value(out, value);
+            }
+            StmtKind::Call { targets, callee, args } => {
+                if !targets.is_empty() {
+                    self.token(&mut head, "let");
+                    head.push(Doc::Space);
+                    self.list(&mut head, ["(", ")"], targets, Formatter::ident, None);
+                    self.spaced_token(&mut head, "=");
+                }
+                out.push(nest(head));
+                self.ident(out, callee);
+                self.list(out, ["(", ")"], args, Formatter::expr, None);
             }
             StmtKind::For { index, range, step, rev, body } => {
                 self.token(&mut head, "for");

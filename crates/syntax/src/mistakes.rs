@@ -305,10 +305,10 @@ fn statement(site: &Site<'_>) -> Option<Diagnostic> {
                 .here(site.expectation())
                 .help("narrow the indices, `A[i | i > 0] = …`, or choose a value, `A[i] = if c then a else b`"),
         ),
-        "(" if site.expects(Rule::assign_op) => Some(
-            site.error("unexpected `(`")
-                .here(site.expectation())
-                .help("a statement assigns to a name or to elements in brackets: `A[i] = …`"),
+        "=" | "+=" | "-=" | "*=" | "/=" if site.before_text(0) == ")" && site.expects_statement() => Some(
+            site.error("a call cannot be assigned")
+                .here("the statement in front of this is a call")
+                .help("elements are written in square brackets: `A[i] = …`"),
         ),
         _ if site.expects(Rule::assign_op) => two_operands(site),
         _ if site.expects(Rule::equals) && site.expects(Rule::colon) => {

@@ -8,7 +8,7 @@ use diag::{Diagnostic, Source, Span};
 use pest::Parser;
 use pest::iterators::{Pair, Pairs};
 
-use crate::ast::{File, Function};
+use crate::ast::File;
 use crate::tokens::{Kind, Token, tokens};
 use crate::{errors, limits, tree};
 
@@ -50,18 +50,18 @@ pub(crate) fn with_large_stack<T: Send>(
 
 fn parse_functions(source: &Source) -> Result<File, Vec<Diagnostic>> {
     let text = source.text();
-    let mut functions = Vec::new();
+    let mut file = File { constants: Vec::new(), functions: Vec::new() };
     let mut diagnostics = Vec::new();
     let mut from = Some(0);
     while let Some(base) = from.take() {
         match Grammar::parse(Rule::file, text.get(base..).unwrap_or("")) {
-            Ok(pairs) => build_functions(pairs, base, &mut functions, &mut diagnostics),
+            Ok(pairs) => build_items(pairs, base, &mut file, &mut diagnostics),
             Err(error) => {
                 let failed_at = base + errors::offset(&error);
                 let (broken, next) = functions_around(text, base, failed_at);
                 // The functions in front of the broken one may still break limits.
                 if let Ok(pairs) = Grammar::parse(Rule::file, text.get(base..broken).unwrap_or("")) {
-                    build_functions(pairs, base, &mut functions, &mut diagnostics);
+                    build_items(pairs, base, &mut file, &mut diagnostics);
                 }
                 diagnostics.push(errors::syntax_error(text, broken, failed_at, &error));
                 from = next.filter(|_| diagnostics.len() < MAX_ERRORS);
@@ -69,20 +69,17 @@ fn parse_functions(source: &Source) -> Result<File, Vec<Diagnostic>> {
         }
     }
     diagnostics.truncate(MAX_ERRORS);
-    if diagnostics.is_empty() { Ok(File { functions }) } else { Err(diagnostics) }
+    if diagnostics.is_empty() { Ok(file) } else { Err(diagnostics) }
 }
 
-fn build_functions(
-    pairs: Pairs<'_, Rule>,
-    base: usize,
-    functions: &mut Vec<Function>,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    for pair in pairs.flat_map(Pair::into_inner).filter(|pair| pair.as_rule() == Rule::function) {
-        match tree::function(pair, base) {
-            Ok(function) => functions.push(function),
-            Err(diagnostic) => diagnostics.push(diagnostic),
-        }
+fn build_items(pairs: Pairs<'_, Rule>, base: usize, file: &mut File, diagnostics: &mut Vec<Diagnostic>) {
+    for pair in pairs.flat_map(Pair::into_inner) {
+        let built = match pair.as_rule() {
+            Rule::function => tree::function(pair, base).map(|function| file.functions.push(function)),
+            Rule::constant => tree::constant(pair, base).map(|constant| file.constants.push(constant)),
+            _ => Ok(()),
+        };
+        diagnostics.extend(built.err());
     }
 }
 

@@ -4,13 +4,16 @@
 //! Not here: source text in canonical layout (`format`).
 
 use crate::ast::{
-    Arg, AssignOp, BinaryOp, CompareOp, Expr, ExprKind, File, Function, Range, ReduceIndex, Stmt, StmtKind, Target,
-    Type, UnaryOp,
+    Arg, AssignOp, BinaryOp, CompareOp, Constant, ConstantValue, Expr, ExprKind, File, Function, Range, ReduceIndex,
+    Stmt, StmtKind, Target, Type, UnaryOp,
 };
 
 /// The tree of a file, indented by two spaces a level.
 pub fn print_ast(file: &File) -> String {
     let mut tree = Tree { out: String::new() };
+    for constant in &file.constants {
+        tree.constant(constant);
+    }
     for function in &file.functions {
         tree.function(function);
     }
@@ -127,6 +130,22 @@ impl Tree {
         self.out.push('\n');
     }
 
+    fn constant(&mut self, constant: &Constant) {
+        let declared = constant.ty.as_ref().map_or(String::new(), |declared| format!(": {}", ty(declared)));
+        self.line(0, &format!("const {}{declared}", constant.name.name));
+        self.constant_value(1, &constant.value);
+    }
+
+    fn constant_value(&mut self, level: usize, value: &ConstantValue) {
+        match value {
+            ConstantValue::One(expr) => self.expr(level, expr),
+            ConstantValue::Table(entries, _) => {
+                self.line(level, "table");
+                entries.iter().for_each(|entry| self.constant_value(level + 1, entry));
+            }
+        }
+    }
+
     fn function(&mut self, function: &Function) {
         let params: Vec<_> = function.params.iter().map(|param| param.name.as_str()).collect();
         let params = if params.is_empty() { String::new() } else { format!("<{}>", params.join(", ")) };
@@ -164,6 +183,12 @@ impl Tree {
             StmtKind::Assign { target: name, op, value } => {
                 self.line(level, &format!("{label}assign {} {}", target(name), assign_symbol(*op)));
                 self.expr(level + 1, value);
+            }
+            StmtKind::Call { targets, callee, args } => {
+                let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+                let names = if names.is_empty() { String::new() } else { format!("let ({}) = ", names.join(", ")) };
+                self.line(level, &format!("{label}{names}call {}", callee.name));
+                self.exprs(level + 1, args);
             }
             StmtKind::For { index, range: bounds, step, rev, body } => {
                 let step = step.as_ref().map_or(String::new(), |step| format!(" by {}", expr_to_string(step)));

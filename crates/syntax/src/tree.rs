@@ -11,8 +11,8 @@ use pest::iterators::{Pair, Pairs};
 use pest::pratt_parser::{Assoc, Op, PrattParser};
 
 use crate::ast::{
-    Arg, AssignOp, BinaryOp, CompareOp, Expr, ExprKind, Function, Ident, Range, ReduceIndex, ReduceOp, Stmt, StmtKind,
-    Target, TargetIndex, Type, UnaryOp,
+    Arg, AssignOp, BinaryOp, CompareOp, Constant, ConstantValue, Expr, ExprKind, Function, Ident, Range, ReduceIndex,
+    ReduceOp, Stmt, StmtKind, Target, TargetIndex, Type, UnaryOp,
 };
 use crate::limits::{MAX_NESTING, too_deep};
 use crate::parse::Rule;
@@ -49,6 +49,10 @@ fn level(rule: Rule) -> Option<(u8, bool)> {
 
 pub(crate) fn function(pair: Pair<'_, Rule>, base: usize) -> Built<Function> {
     Builder { base }.function(pair)
+}
+
+pub(crate) fn constant(pair: Pair<'_, Rule>, base: usize) -> Built<Constant> {
+    Builder { base }.constant(pair)
 }
 
 /// An expression and the number of nodes on its longest path.
@@ -103,6 +107,7 @@ fn is_punctuation(rule: Rule) -> bool {
     matches!(
         rule,
         Rule::kw_fn
+            | Rule::kw_const
             | Rule::kw_schedule
             | Rule::kw_as
             | Rule::kw_at
@@ -173,6 +178,27 @@ impl Builder {
         Ok(Function { name, params, args, outs, context, body, span })
     }
 
+    fn constant(self, pair: Pair<'_, Rule>) -> Built<Constant> {
+        let start = self.span(&pair);
+        let mut parts = self.parts(pair);
+        let name = self.ident(&parts.next()?);
+        let ty = match parts.optional(Rule::ty) {
+            Some(ty) => Some(self.ty(ty)?),
+            None => None,
+        };
+        let value = self.constant_value(parts.next()?)?;
+        let span = Span { end: value.span().end, ..start };
+        Ok(Constant { name, ty, value, span })
+    }
+
+    fn constant_value(self, pair: Pair<'_, Rule>) -> Built<ConstantValue> {
+        if pair.as_rule() != Rule::table {
+            return Ok(ConstantValue::One(self.expr(pair)?));
+        }
+        let span = self.span(&pair);
+        Ok(ConstantValue::Table(self.parts(pair).each(|entry| self.constant_value(entry))?, span))
+    }
+
     fn arg(self, pair: Pair<'_, Rule>) -> Built<Arg> {
         let start = self.span(&pair);
         let mut parts = self.parts(pair);
@@ -210,6 +236,7 @@ impl Builder {
         let (kind, end) = match inner.as_rule() {
             Rule::for_loop => self.for_loop(inner)?,
             Rule::definition => self.definition(inner)?,
+            Rule::call_stmt => self.call_stmt(Vec::new(), self.parts(inner))?,
             _ => self.assignment(inner)?,
         };
         Ok(Stmt { label, kind, span: Span { end, ..start } })
@@ -232,6 +259,10 @@ impl Builder {
 
     fn definition(self, pair: Pair<'_, Rule>) -> Built<(StmtKind, u32)> {
         let mut parts = self.parts(pair);
+        if let Some(names) = parts.optional(Rule::let_names) {
+            let targets = self.parts(names).each(|name| Ok(self.ident(&name)))?;
+            return self.call_stmt(targets, parts);
+        }
         let target = self.target(parts.next()?)?;
         let ty = match parts.optional(Rule::ty) {
             Some(ty) => Some(self.ty(ty)?),
@@ -243,6 +274,14 @@ impl Builder {
         };
         let end = value.as_ref().map(|value| value.span).or(ty.as_ref().map(|ty| ty.span)).unwrap_or(target.span).end;
         Ok((StmtKind::Let { target, ty, value }, end))
+    }
+
+    fn call_stmt(self, targets: Vec<Ident>, mut parts: Parts<'_>) -> Built<(StmtKind, u32)> {
+        let callee = self.ident(&parts.next()?);
+        let call = parts.next()?;
+        let end = self.span(&call).end;
+        let args = self.parts(call).each(|arg| self.expr(arg))?;
+        Ok((StmtKind::Call { targets, callee, args }, end))
     }
 
     fn assignment(self, pair: Pair<'_, Rule>) -> Built<(StmtKind, u32)> {

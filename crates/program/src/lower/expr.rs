@@ -3,6 +3,7 @@
 use diag::{Diagnostic, Span};
 use syntax::ast;
 
+use super::extreme::{self, Extreme};
 use super::names::{self, Meaning};
 use super::typing::widened;
 use super::{Lowerer, MAX_DIMENSIONS};
@@ -50,6 +51,11 @@ impl Lowerer<'_> {
     /// An expression that must be affine in parameters and indices; `what` names its use.
     pub(super) fn lower_affine(&mut self, expr: &ast::Expr, what: &str) -> Option<Affine> {
         let typed = self.lower_expr(expr)?;
+        self.require_affine(typed, expr, what)
+    }
+
+    /// The affine value of a lowered expression, or the error that it has none.
+    pub(super) fn require_affine(&mut self, typed: Typed, expr: &ast::Expr, what: &str) -> Option<Affine> {
         if typed.affine.is_none() {
             let message = match &expr.kind {
                 ast::ExprKind::Name(name) => format!("{what} must be affine, and `{name}` is not"),
@@ -140,7 +146,15 @@ impl Lowerer<'_> {
                 Some(Typed::strong(Expr { kind: ExprKind::Scalar(id), ty, span }))
             }
             Some((Meaning::Array(id), _)) => self.load(id, Vec::new(), span),
-            Some((Meaning::Broken, _)) => None,
+            Some((Meaning::Constant(position), _)) => self.constant_value(position, span),
+            Some((Meaning::Table(position), _)) => {
+                let array = self.table_array(position);
+                self.load(array, Vec::new(), span)
+            }
+            Some((Meaning::Broken, _)) => {
+                self.poisoned = true;
+                None
+            }
             None => match name {
                 "inf" => Some(float_literal(f64::INFINITY, span)),
                 "nan" => Some(float_literal(f64::NAN, span)),
@@ -172,9 +186,17 @@ impl Lowerer<'_> {
     }
 
     fn lower_load(&mut self, base: &ast::Ident, indices: &[ast::Expr], span: Span) -> Option<Typed> {
+        let mut table = None;
         let array = match self.scope.lookup(&base.name) {
             Some((Meaning::Array(id), _)) => Some(id),
-            Some((Meaning::Broken, _)) => None,
+            Some((Meaning::Table(position), _)) => {
+                table = Some(position);
+                None
+            }
+            Some((Meaning::Broken, _)) => {
+                self.poisoned = true;
+                None
+            }
             Some((meaning, declared)) => {
                 let message = format!("`{}` is {}, not an array", base.name, meaning.describe());
                 self.report(Diagnostic::error("E0107", base.span, message).label(declared, "declared here"));
@@ -188,7 +210,14 @@ impl Lowerer<'_> {
         };
         let index: Vec<Option<Affine>> = indices.iter().map(|index| self.lower_affine(index, "a subscript")).collect();
         let index: Option<Vec<Affine>> = index.into_iter().collect();
-        self.load(array?, index?, span)
+        let Some(position) = table else { return self.load(array?, index?, span) };
+        let index = index?;
+        if let Some((value, ty)) = self.table_of(position).and_then(|table| table.cell(&index)) {
+            let affine = if let Value::I64(value) = value { Some(Affine::constant(value)) } else { None };
+            return Some(Typed { affine, ..Typed::strong(Expr { kind: ExprKind::Const(value), ty, span }) });
+        }
+        let array = self.table_array(position);
+        self.load(array, index, span)
     }
 
     fn load(&mut self, array: ArrayId, index: Vec<Affine>, span: Span) -> Option<Typed> {
@@ -217,6 +246,9 @@ impl Lowerer<'_> {
     }
 
     fn lower_call(&mut self, callee: &ast::Ident, args: &[ast::Expr], span: Span) -> Option<Typed> {
+        if let Some(function) = self.callee(&callee.name) {
+            return self.lower_user_call(callee, function, args, span);
+        }
         let lowered: Vec<Option<Typed>> = args.iter().map(|arg| self.lower_expr(arg)).collect();
         let lowered: Option<Vec<Typed>> = lowered.into_iter().collect();
         let name = callee.name.as_str();
@@ -228,24 +260,30 @@ impl Lowerer<'_> {
             let [arg] = self.arguments(callee, lowered?)?;
             return self.unary(op, arg, span);
         }
-        let two = [BinaryOp::Min, BinaryOp::Max, BinaryOp::Pow];
-        if let Some(op) = two.into_iter().find(|op| op.name() == name) {
+        if let Some(op) = TWO_ARGUMENTS.into_iter().find(|op| op.name() == name) {
             let [lhs, rhs] = self.arguments(callee, lowered?)?;
             return self.binary(op, lhs, rhs, span);
         }
+        self.unknown_function(callee);
+        None
+    }
+
+    pub(super) fn unknown_function(&mut self, callee: &ast::Ident) {
+        let name = callee.name.as_str();
         let diagnostic = match self.scope.lookup(name) {
-            Some((Meaning::Array(_), declared)) => {
+            Some((Meaning::Array(_) | Meaning::Table(_), declared)) => {
                 Diagnostic::error("E0104", callee.span, format!("`{name}` is an array, not a function"))
                     .label(declared, "declared here")
                     .help(format!("subscripts are written in square brackets: `{name}[…]`"))
             }
-            _ if self.functions.contains(&name) => {
-                Diagnostic::error("E0104", callee.span, "functions cannot be called by other functions")
-                    .note(format!("`{name}` is a function of this file, to be run by itself"))
+            _ if is_built_in(name) => {
+                Diagnostic::error("E0104", callee.span, format!("`{name}(…)` is a value, not a statement"))
+                    .help(format!("give it a name: `let x = {name}(…)`"))
             }
             _ => {
                 let functions = UnaryOp::FUNCTIONS.into_iter().map(UnaryOp::name);
-                let known: Vec<&str> = functions.chain(two.into_iter().map(BinaryOp::name)).collect();
+                let mut known: Vec<&str> = functions.chain(TWO_ARGUMENTS.into_iter().map(BinaryOp::name)).collect();
+                known.extend(self.shared.callees.iter().map(|callee| callee.name));
                 let mut diagnostic = Diagnostic::error("E0104", callee.span, format!("unknown function `{name}`"))
                     .note(format!("the functions are {}", known.join(", ")));
                 if let Some(closest) = names::closest(name, known.into_iter()) {
@@ -255,7 +293,6 @@ impl Lowerer<'_> {
             }
         };
         self.report(diagnostic);
-        None
     }
 
     fn arguments<const N: usize>(&mut self, callee: &ast::Ident, args: Vec<Typed>) -> Option<[Typed; N]> {
@@ -337,10 +374,6 @@ impl Lowerer<'_> {
     }
 
     fn compare(&mut self, op: ast::CompareOp, lhs: Typed, rhs: Typed, span: Span) -> Option<Typed> {
-        let cond = match (&lhs.affine, &rhs.affine) {
-            (Some(a), Some(b)) => affine_comparison(op, a, b),
-            _ => None,
-        };
         let op = match op {
             ast::CompareOp::Eq => BinaryOp::Eq,
             ast::CompareOp::Ne => BinaryOp::Ne,
@@ -348,6 +381,14 @@ impl Lowerer<'_> {
             ast::CompareOp::Le => BinaryOp::Le,
             ast::CompareOp::Gt => BinaryOp::Gt,
             ast::CompareOp::Ge => BinaryOp::Ge,
+        };
+        let side = |side: &Typed| match &side.affine {
+            Some(affine) => Some(Extreme::Leaf(affine.clone())),
+            None => Extreme::of(&side.expr),
+        };
+        let cond = match (side(&lhs), side(&rhs)) {
+            (Some(a), Some(b)) => extreme::comparison(op, &a, &b),
+            _ => None,
         };
         let (lhs, rhs, _) = self.join(lhs, rhs, false, span)?;
         if lhs.ty == ScalarType::Bool && !matches!(op, BinaryOp::Eq | BinaryOp::Ne) {
@@ -384,19 +425,23 @@ impl Lowerer<'_> {
         }
         self.scope.enter();
         let mut bounds: Option<Vec<Bound>> = Some(Vec::new());
+        let mut limits = Cond::TRUE;
         for index in indices {
             let uses = self.uses(body, &index.name.name);
             let iter = self.declare_iter(&index.name);
             let bound = self.bound(iter, &index.name, index.range.as_ref(), &uses);
             match (bound, &mut bounds) {
-                (Some(bound), Some(bounds)) => bounds.push(bound),
+                (Some((bound, narrower)), Some(bounds)) => {
+                    bounds.push(bound);
+                    limits = limits.and(narrower);
+                }
                 _ => bounds = None,
             }
         }
         let guard = guard.map_or(Some(Cond::TRUE), |guard| self.lower_cond(guard, "a guard"));
         let body = self.lower_expr(body);
         self.scope.leave();
-        let (bounds, guard, body) = (bounds?, guard?, body?);
+        let (bounds, guard, body) = (bounds?, limits.and(guard?), body?);
 
         let op = match op {
             ast::ReduceOp::Sum => ReduceOp::Sum,
@@ -432,19 +477,16 @@ impl Lowerer<'_> {
     }
 }
 
+const TWO_ARGUMENTS: [BinaryOp; 3] = [BinaryOp::Min, BinaryOp::Max, BinaryOp::Pow];
+
+/// Whether a call of this name is a cast or a function of the language.
+pub(super) fn is_built_in(name: &str) -> bool {
+    ScalarType::from_name(name).is_some()
+        || UnaryOp::FUNCTIONS.into_iter().any(|op| op.name() == name)
+        || TWO_ARGUMENTS.into_iter().any(|op| op.name() == name)
+}
+
 fn float_literal(value: f64, span: Span) -> Typed {
     let expr = Expr { kind: ExprKind::Const(Value::F64(value)), ty: ScalarType::F64, span };
     Typed { expr, weak: Weak::Float, affine: None, cond: None }
-}
-
-fn affine_comparison(op: ast::CompareOp, a: &Affine, b: &Affine) -> Option<Cond> {
-    let below = |a: &Affine, b: &Affine, by: i64| Some(Cond::NonNegative(b.sub(a)?.sub(&Affine::constant(by))?));
-    match op {
-        ast::CompareOp::Eq => Some(Cond::Zero(a.sub(b)?)),
-        ast::CompareOp::Ne => Cond::Zero(a.sub(b)?).negate(),
-        ast::CompareOp::Lt => below(a, b, 1),
-        ast::CompareOp::Le => below(a, b, 0),
-        ast::CompareOp::Gt => below(b, a, 1),
-        ast::CompareOp::Ge => below(b, a, 0),
-    }
 }

@@ -4,7 +4,14 @@
 //! Recovery is per statement: one bad statement does not hide the errors of the next.
 //! Not here: proofs about all parameter values (bounds, independence of foralls); they need isl and live in `poly`.
 
+mod callees;
+mod calls;
+mod constants;
 mod expr;
+mod extreme;
+mod implied;
+mod inline;
+mod matching;
 mod names;
 mod range;
 mod stmt;
@@ -17,6 +24,8 @@ use crate::{
     Affine, ArgRef, Array, ArrayId, Atom, Cond, Function, Iter, IterId, Node, Param, ParamId, Program, Requirement,
     Role, Scalar, ScalarId, ScalarType,
 };
+use callees::Callee;
+use constants::Constant;
 use names::{Meaning, Scope};
 
 /// Dimensions of an array, and loops around one statement.
@@ -24,23 +33,44 @@ pub(crate) const MAX_DIMENSIONS: usize = 16;
 
 /// Lowers every function of a file; `source` is its text, for quoting.
 pub fn lower(file: &ast::File, source: &Source) -> Result<Program, Vec<Diagnostic>> {
-    let mut functions: Vec<Function> = Vec::new();
     let mut diagnostics = Vec::new();
-    for function in &file.functions {
-        if let Some(first) = functions.iter().find(|earlier| earlier.name == function.name.name) {
-            diagnostics.push(
-                Diagnostic::error("E0102", function.name.span, format!("`{}` is defined twice", first.name))
-                    .here("defined again here")
-                    .label(first.span, "first defined here"),
-            );
-        }
-        let names = file.functions.iter().map(|function| function.name.name.as_str()).collect();
-        match Lowerer::new(function, source, names).run(function) {
-            Ok(function) => functions.push(function),
-            Err(errors) => diagnostics.extend(errors),
+    let constants = constants::lower(file, source, &mut diagnostics);
+    let (order, cycles) = callees::order(file);
+    diagnostics.extend(cycles);
+    let mut callees: Vec<Callee<'_>> = file.functions.iter().map(Callee::new).collect();
+    let mut errors: Vec<Vec<Diagnostic>> = vec![Vec::new(); callees.len()];
+    for position in order {
+        let function = &file.functions[position];
+        let shared = Shared { source, callees: &callees, constants: &constants };
+        match Lowerer::new(&function.name, shared).run(function) {
+            Ok(function) => callees[position].set(function),
+            Err(found) => errors[position] = found,
         }
     }
-    if diagnostics.is_empty() { Ok(Program { functions }) } else { Err(diagnostics) }
+    for (position, (function, errors)) in file.functions.iter().zip(errors).enumerate() {
+        let earlier = &file.functions[..position];
+        if let Some(first) = earlier.iter().find(|earlier| earlier.name.name == function.name.name) {
+            diagnostics.push(
+                Diagnostic::error("E0102", function.name.span, format!("`{}` is defined twice", first.name.name))
+                    .here("defined again here")
+                    .label(first.name.span, "first defined here"),
+            );
+        }
+        diagnostics.extend(errors);
+    }
+    if !diagnostics.is_empty() {
+        return Err(diagnostics);
+    }
+    Ok(Program { functions: callees.into_iter().filter_map(|callee| callee.lowered).collect() })
+}
+
+/// What all functions of a file see.
+#[derive(Clone, Copy)]
+struct Shared<'a> {
+    source: &'a Source,
+    /// The functions of the file; those that are called are lowered before those that call them.
+    callees: &'a [Callee<'a>],
+    constants: &'a [Constant],
 }
 
 /// An expression of a schedule script, over a function's parameters and `inputs`: `IterId(n)` stands for `inputs[n]`.
@@ -59,17 +89,10 @@ fn in_scope<T>(
     work: impl FnOnce(&mut Lowerer<'_>) -> Option<T>,
 ) -> Result<T, Vec<Diagnostic>> {
     let source = Source::new("", "");
-    let mut lowerer = Lowerer {
-        function: Function { iters: Vec::new(), ..function.clone() },
-        source: &source,
-        functions: Vec::new(),
-        in_signature: false,
-        scope: Scope::default(),
-        diagnostics: Vec::new(),
-        equalities: Vec::new(),
-        labels: Vec::new(),
-        statements: 0,
-    };
+    let name = ast::Ident { name: function.name.clone(), span: function.span };
+    let mut lowerer = Lowerer::new(&name, Shared { source: &source, callees: &[], constants: &[] });
+    lowerer.function = Function { iters: Vec::new(), ..function.clone() };
+    lowerer.in_signature = false;
     for (position, param) in function.params.iter().enumerate() {
         lowerer.scope.insert(param.name.clone(), Meaning::Param(ParamId(position as u32)), param.span);
     }
@@ -85,9 +108,7 @@ fn in_scope<T>(
 /// State while one function is lowered.
 struct Lowerer<'a> {
     function: Function,
-    source: &'a Source,
-    /// The functions of the file.
-    functions: Vec<&'a str>,
+    shared: Shared<'a>,
     /// Only parameters can be meant: in extents and in `where`.
     in_signature: bool,
     scope: Scope,
@@ -96,14 +117,22 @@ struct Lowerer<'a> {
     equalities: Vec<(ParamId, Affine)>,
     labels: Vec<String>,
     statements: usize,
+    /// Something that the function uses is in error elsewhere; it is not reported again.
+    poisoned: bool,
+    /// How many statements, and nodes of expressions, calls have brought here.
+    inlined_statements: usize,
+    inlined_nodes: usize,
+    /// The tables that the function reads, and the arrays that hold them.
+    tables: Vec<(usize, ArrayId)>,
 }
 
 impl<'a> Lowerer<'a> {
-    fn new(function: &ast::Function, source: &'a Source, functions: Vec<&'a str>) -> Self {
-        Lowerer {
+    /// With the constants of the file in scope.
+    fn new(name: &ast::Ident, shared: Shared<'a>) -> Self {
+        let mut lowerer = Lowerer {
             function: Function {
-                name: function.name.name.clone(),
-                span: function.name.span,
+                name: name.name.clone(),
+                span: name.span,
                 params: Vec::new(),
                 context: Vec::new(),
                 scalars: Vec::new(),
@@ -111,16 +140,22 @@ impl<'a> Lowerer<'a> {
                 iters: Vec::new(),
                 signature: Vec::new(),
                 body: Vec::new(),
+                calls: Vec::new(),
             },
-            source,
-            functions,
+            shared,
             in_signature: true,
             scope: Scope::default(),
             diagnostics: Vec::new(),
             equalities: Vec::new(),
             labels: Vec::new(),
             statements: 0,
-        }
+            poisoned: false,
+            inlined_statements: 0,
+            inlined_nodes: 0,
+            tables: Vec::new(),
+        };
+        lowerer.declare_constants();
+        lowerer
     }
 
     fn run(mut self, function: &ast::Function) -> Result<Function, Vec<Diagnostic>> {
@@ -143,8 +178,10 @@ impl<'a> Lowerer<'a> {
         }
         self.in_signature = false;
         self.collect_labels(&function.body);
-        self.function.body = self.lower_block(&function.body);
-        if self.diagnostics.is_empty() { Ok(self.function) } else { Err(self.diagnostics) }
+        let body = self.lower_block(&function.body);
+        self.function.body = self.fill_tables();
+        self.function.body.extend(body);
+        if self.diagnostics.is_empty() && !self.poisoned { Ok(self.function) } else { Err(self.diagnostics) }
     }
 
     /// Records an error and hands it back for labels, notes and helps.
@@ -269,7 +306,7 @@ impl<'a> Lowerer<'a> {
     fn lower_requirement(&mut self, condition: &ast::Expr) {
         let Some(cond) = self.lower_cond(condition, "a `where` condition") else { return };
         self.note_equalities(&cond);
-        let text = self.source.slice(condition.span).to_string();
+        let text = self.shared.source.slice(condition.span).to_string();
         self.function.context.push(Requirement { cond, text, span: condition.span });
     }
 
@@ -336,7 +373,8 @@ impl<'a> Lowerer<'a> {
 
     fn lower_block(&mut self, block: &[ast::Stmt]) -> Vec<Node> {
         self.scope.enter();
-        let nodes = block.iter().filter_map(|stmt| self.lower_stmt(stmt)).collect();
+        let mut nodes = Vec::new();
+        block.iter().for_each(|stmt| self.lower_stmt(stmt, &mut nodes));
         self.scope.leave();
         nodes
     }

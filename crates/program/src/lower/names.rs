@@ -10,6 +10,10 @@ pub(super) enum Meaning {
     Scalar(ScalarId),
     Array(ArrayId),
     Iter(IterId),
+    /// A constant of the file, by position.
+    Constant(usize),
+    /// A table of the file, likewise.
+    Table(usize),
     /// Declared, but its declaration was in error: uses are not reported again.
     Broken,
 }
@@ -21,6 +25,8 @@ impl Meaning {
             Meaning::Scalar(_) => "a scalar argument",
             Meaning::Array(_) => "an array",
             Meaning::Iter(_) => "an index",
+            Meaning::Constant(_) => "a constant",
+            Meaning::Table(_) => "a constant table",
             Meaning::Broken => "something whose declaration is in error",
         }
     }
@@ -59,6 +65,12 @@ impl Scope {
     /// Whether the declaration of a visible name was in error.
     pub(super) fn has_broken(&self) -> bool {
         self.entries.iter().any(|(_, meaning, _)| matches!(meaning, Meaning::Broken))
+    }
+
+    /// The names of the visible iteration variables.
+    pub(super) fn loop_names(&self) -> Vec<String> {
+        let loops = self.entries.iter().filter(|(_, meaning, _)| matches!(meaning, Meaning::Iter(_)));
+        loops.map(|(name, ..)| name.clone()).collect()
     }
 
     /// How many iteration variables are visible.

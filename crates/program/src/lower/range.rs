@@ -6,8 +6,9 @@ use diag::{Diagnostic, Span};
 use syntax::ast;
 
 use super::Lowerer;
+use super::extreme::{Extreme, Limits};
 use super::names::Meaning;
-use crate::{Affine, Bound, IterId};
+use crate::{Affine, Bound, Cond, IterId};
 
 /// A subscript that consists of the index alone.
 pub(super) struct Use {
@@ -25,10 +26,10 @@ impl Lowerer<'_> {
         name: &ast::Ident,
         written: Option<&ast::Range>,
         uses: &[Use],
-    ) -> Option<Bound> {
+    ) -> Option<(Bound, Cond)> {
         if let Some(range) = written {
-            let (lo, hi) = self.lower_range(range);
-            return Some(Bound { iter, lo: lo?, hi: hi? });
+            let limits = self.lower_range(range)?;
+            return self.narrowed(limits.bound(iter), range.span);
         }
         let Some(first) = uses.first() else {
             // Where a declaration is in error, so may be the reason for this.
@@ -53,11 +54,40 @@ impl Lowerer<'_> {
             self.report(diagnostic);
             return None;
         }
-        Some(Bound { iter, lo: Affine::constant(0), hi: first.extent.clone() })
+        Limits::plain(Affine::constant(0), first.extent.clone()).bound(iter)
     }
 
-    pub(super) fn lower_range(&mut self, range: &ast::Range) -> (Option<Affine>, Option<Affine>) {
-        (self.lower_affine(&range.lo, "a bound"), self.lower_affine(&range.hi, "a bound"))
+    /// A written range; its lower bound may be a maximum and its upper bound a minimum.
+    pub(super) fn lower_range(&mut self, range: &ast::Range) -> Option<Limits> {
+        let (los, his) = (self.lower_limit(&range.lo, true), self.lower_limit(&range.hi, false));
+        Some(Limits { los: los?, his: his? })
+    }
+
+    fn lower_limit(&mut self, expr: &ast::Expr, lower: bool) -> Option<Vec<Affine>> {
+        let typed = self.lower_expr(expr)?;
+        if typed.affine.is_none()
+            && let Some(extreme) = Extreme::of(&typed.expr)
+        {
+            let limits = if lower { extreme.as_max() } else { extreme.as_min() };
+            if limits.is_none() {
+                let (side, other) = if lower { ("a lower", "min") } else { ("an upper", "max") };
+                let (fits, example) = if lower { ("max", "i >= a or i >= b") } else { ("min", "i < a or i < b") };
+                let diagnostic = Diagnostic::error("E0301", expr.span, format!("{side} bound cannot be a `{other}`"))
+                    .here(format!("{side} bound may be a `{fits}`"))
+                    .help(format!("write a wider range and a guard: `| {example}`"));
+                self.report(diagnostic);
+            }
+            return limits;
+        }
+        Some(vec![self.require_affine(typed, expr, "a bound")?])
+    }
+
+    /// The result of a computation with bounds, or the error that they are too large.
+    pub(super) fn narrowed<T>(&mut self, result: Option<T>, span: Span) -> Option<T> {
+        if result.is_none() {
+            self.error("E0301", span, "the numbers in this range are too large");
+        }
+        result
     }
 
     /// Subscripts of the target in which `name` stands alone.
@@ -74,10 +104,13 @@ impl Lowerer<'_> {
     }
 
     fn subscript_uses(&self, array: &str, subscripts: &[&ast::Expr], name: &str) -> Vec<Use> {
-        let Some((Meaning::Array(id), _)) = self.scope.lookup(array) else { return Vec::new() };
-        let shape = &self.function.array(id).shape;
+        let shape = match self.scope.lookup(array) {
+            Some((Meaning::Array(id), _)) => self.function.array(id).shape.clone(),
+            Some((Meaning::Table(position), _)) => self.table_of(position).map_or(Vec::new(), |table| table.extents()),
+            _ => return Vec::new(),
+        };
         let alone = |expr: &ast::Expr| matches!(&expr.kind, ast::ExprKind::Name(found) if found == name);
-        let places = subscripts.iter().zip(shape).enumerate().filter(|(_, (subscript, _))| alone(subscript));
+        let places = subscripts.iter().zip(&shape).enumerate().filter(|(_, (subscript, _))| alone(subscript));
         let uses = places.map(|(position, (subscript, extent))| Use {
             extent: extent.clone(),
             span: subscript.span,

@@ -4,6 +4,7 @@ use diag::{Diagnostic, Span};
 use syntax::ast;
 
 use super::Lowerer;
+use super::calls::{CallStmt, Into};
 use super::expr::Typed;
 use super::names::Meaning;
 use crate::{Affine, ArrayId, Assign, BinaryOp, Bound, Cond, Expr, ExprKind, For, Node, Role, ScalarType};
@@ -13,28 +14,69 @@ struct Forall {
     foralls: Vec<Bound>,
     index: Vec<Affine>,
     guard: Cond,
+    /// Whether a `min` or `max` in a range is a part of the guard.
+    narrowed: bool,
 }
 
 impl Lowerer<'_> {
-    pub(super) fn lower_stmt(&mut self, stmt: &ast::Stmt) -> Option<Node> {
-        match &stmt.kind {
+    pub(super) fn lower_stmt(&mut self, stmt: &ast::Stmt, out: &mut Vec<Node>) {
+        if let Some(call) = self.call_stmt(stmt) {
+            return self.lower_call_stmt(&call, out);
+        }
+        let node = match &stmt.kind {
             ast::StmtKind::Let { target, ty, value } => {
                 self.lower_let(stmt, target, ty.as_ref(), value.as_ref()).map(Node::Assign)
             }
             ast::StmtKind::Assign { target, op, value } => {
                 self.lower_assign(stmt, target, *op, value).map(Node::Assign)
             }
-            ast::StmtKind::For { index, range, step, rev, body } => {
-                let (lo, hi) = self.lower_range(range);
-                let step = step.as_ref().map_or(Some(1), |step| self.lower_step(step));
-                self.scope.enter();
-                let iter = self.declare_iter(index);
-                let body = self.lower_block(body);
-                self.scope.leave();
-                let bound = Bound { iter, lo: lo?, hi: hi? };
-                Some(Node::For(For { bound, step: step?, rev: *rev, body, span: stmt.span }))
+            ast::StmtKind::For { .. } => self.lower_for(stmt),
+            ast::StmtKind::Call { .. } => None,
+        };
+        out.extend(node);
+    }
+
+    /// The statement as a call that gives whole arrays, if it is one. Functions of scalars are called as expressions.
+    fn call_stmt<'s>(&self, stmt: &'s ast::Stmt) -> Option<CallStmt<'s>> {
+        let (callee, args, into) = match &stmt.kind {
+            ast::StmtKind::Call { targets, callee, args } => (callee, args, Into::Locals(targets)),
+            ast::StmtKind::Let { target, ty, value: Some(value) } => {
+                let ast::ExprKind::Call { callee, args } = &value.kind else { return None };
+                self.calls_statement(&callee.name, target)?;
+                (callee, args, Into::Local(&target.name, ty.as_ref()))
             }
+            ast::StmtKind::Assign { target, op: ast::AssignOp::Set, value } => {
+                let ast::ExprKind::Call { callee, args } = &value.kind else { return None };
+                self.calls_statement(&callee.name, target)?;
+                (callee, args, Into::Array(&target.name))
+            }
+            _ => return None,
+        };
+        Some(CallStmt { callee, args, into, label: stmt.label.as_ref(), span: stmt.span })
+    }
+
+    fn calls_statement(&self, callee: &str, target: &ast::Target) -> Option<()> {
+        let whole = target.indices.is_empty() && target.guard.is_none();
+        (whole && self.callee(callee)?.form.is_err()).then_some(())
+    }
+
+    fn lower_for(&mut self, stmt: &ast::Stmt) -> Option<Node> {
+        let ast::StmtKind::For { index, range, step, rev, body } = &stmt.kind else { return None };
+        let limits = self.lower_range(range);
+        let step = step.as_ref().map_or(Some(1), |step| self.lower_step(step));
+        self.scope.enter();
+        let iter = self.declare_iter(index);
+        let mut body = self.lower_block(body);
+        self.scope.leave();
+        let (limits, mut step) = (limits?, step?);
+        let (bound, mut guard) = self.narrowed(limits.bound(iter), range.span)?;
+        // Where the first value is the largest of several bounds, the loop visits all values and a guard picks its own.
+        if let Some(stride) = self.narrowed(limits.stride(iter, step), range.span)? {
+            guard = guard.and(stride);
+            step = step.signum();
         }
+        narrow(&mut body, &guard);
+        Some(Node::For(For { bound, step, rev: *rev, body, span: stmt.span }))
     }
 
     fn lower_step(&mut self, step: &ast::Expr) -> Option<i64> {
@@ -81,7 +123,11 @@ impl Lowerer<'_> {
 
     /// The array that an assignment writes, if it may be written.
     fn lower_target_array(&mut self, target: &ast::Target) -> Option<ArrayId> {
-        let name = &target.name;
+        let array = self.writable_array(&target.name)?;
+        self.check_rank(array, target.indices.len(), target.span).then_some(array)
+    }
+
+    pub(super) fn writable_array(&mut self, name: &ast::Ident) -> Option<ArrayId> {
         match self.scope.lookup(&name.name) {
             Some((Meaning::Array(id), declared)) => {
                 if self.function.array(id).role == Role::In {
@@ -96,7 +142,7 @@ impl Lowerer<'_> {
                     );
                     return None;
                 }
-                self.check_rank(id, target.indices.len(), target.span).then_some(id)
+                Some(id)
             }
             Some((Meaning::Broken, _)) => None,
             Some((meaning, declared)) => {
@@ -127,13 +173,17 @@ impl Lowerer<'_> {
             self.collect_fresh(&index.expr, index.range.as_ref(), &mut fresh);
         }
         let mut foralls = Vec::new();
+        let mut limits = Cond::TRUE;
         let mut sound = true;
         for (name, written) in &fresh {
             let mut uses = if array.is_some() { self.target_uses(target, &name.name) } else { Vec::new() };
             uses.extend(self.uses(value, &name.name));
             let iter = self.declare_iter(name);
             match self.bound(iter, name, *written, &uses) {
-                Some(bound) => foralls.push(bound),
+                Some((bound, narrower)) => {
+                    foralls.push(bound);
+                    limits = limits.and(narrower);
+                }
                 None => sound = false,
             }
         }
@@ -144,7 +194,8 @@ impl Lowerer<'_> {
         if !sound {
             return None;
         }
-        Some(Forall { foralls, index: index?, guard: guard? })
+        let narrowed = !limits.is_true();
+        Some(Forall { foralls, index: index?, guard: limits.and(guard?), narrowed })
     }
 
     /// Names in a left-hand subscript that mean nothing yet are the indices of the forall.
@@ -310,6 +361,12 @@ impl Lowerer<'_> {
             Some(ty) => self.coerce(value, ty?)?,
             None => self.settle(value)?,
         };
+        if forall.narrowed {
+            self.error("E0306", target.span, "the extent of a local must be affine")
+                .helps
+                .push(format!("declare it first, `let {}: …[…]`, and assign it then", target.name.name));
+            return None;
+        }
         let mut shape = Vec::new();
         for (index, bound) in target.indices.iter().zip(&forall.foralls) {
             let mut uses_iter = false;
@@ -327,5 +384,21 @@ impl Lowerer<'_> {
             return None;
         }
         Some((forall, value, shape))
+    }
+}
+
+/// Every statement runs only where the guard of the loop around it holds.
+fn narrow(nodes: &mut [Node], guard: &Cond) {
+    if guard.is_true() {
+        return;
+    }
+    for node in nodes {
+        match node {
+            Node::For(node) => narrow(&mut node.body, guard),
+            Node::Assign(assign) => {
+                let own = std::mem::replace(&mut assign.guard, Cond::TRUE);
+                assign.guard = guard.clone().and(own);
+            }
+        }
     }
 }

@@ -24,6 +24,22 @@ fn widens_to(from: ScalarType, to: ScalarType) -> bool {
         )
 }
 
+/// An operation on affine expressions, where the result is affine again.
+pub(super) fn affine_operation(op: BinaryOp, a: &Affine, b: &Affine) -> Option<Affine> {
+    match op {
+        BinaryOp::Add => a.add(b),
+        BinaryOp::Sub => a.sub(b),
+        BinaryOp::Mul => match (a.as_constant(), b.as_constant()) {
+            (_, Some(factor)) => a.scale(factor),
+            (Some(factor), _) => b.scale(factor),
+            _ => None,
+        },
+        BinaryOp::Div => b.as_constant().and_then(|divisor| a.div(divisor)),
+        BinaryOp::Rem => b.as_constant().filter(|divisor| *divisor != 0).and_then(|divisor| a.rem(divisor)),
+        _ => None,
+    }
+}
+
 fn cast(expr: Expr, ty: ScalarType) -> Expr {
     if expr.ty == ty { expr } else { Expr { span: expr.span, kind: ExprKind::Cast(Box::new(expr)), ty } }
 }
@@ -177,18 +193,7 @@ impl Lowerer<'_> {
     /// A binary operator, with affine parts kept where the result is affine.
     pub(super) fn binary(&mut self, op: BinaryOp, lhs: Typed, rhs: Typed, span: Span) -> Option<Typed> {
         let affine = match (&lhs.affine, &rhs.affine) {
-            (Some(a), Some(b)) => match op {
-                BinaryOp::Add => a.add(b),
-                BinaryOp::Sub => a.sub(b),
-                BinaryOp::Mul => match (a.as_constant(), b.as_constant()) {
-                    (_, Some(factor)) => a.scale(factor),
-                    (Some(factor), _) => b.scale(factor),
-                    _ => None,
-                },
-                BinaryOp::Div => b.as_constant().and_then(|divisor| a.div(divisor)),
-                BinaryOp::Rem => b.as_constant().filter(|divisor| *divisor != 0).and_then(|divisor| a.rem(divisor)),
-                _ => None,
-            },
+            (Some(a), Some(b)) => affine_operation(op, a, b),
             _ => None,
         };
         let arithmetic = !matches!(op, BinaryOp::Min | BinaryOp::Max);

@@ -155,3 +155,46 @@ fn a_file_of_comments_or_nothing_stays() {
 fn a_broken_program_is_not_formatted() {
     assert_eq!(format(&source("fn f( {")).unwrap_err()[0].code, "E0001");
 }
+
+#[test]
+fn constants_stand_together_and_calls_in_their_lines() {
+    let text = r#"const   A=3;const B:f32=  1.5
+# Weights.
+const W:f64[2,2]=[[1,2,],[A,4]]; ;
+
+
+const C = -A # last
+fn f<N>(inout x:f64[N]){g(x,A);let(q,r,)=h(x , 2)
+ L:g ( q ) }
+const LONG: f64[12] = [1000000.25, 1000000.25, 1000000.25, 1000000.25, 1000000.25, 1000000.25, 1000000.25, 1000000.25, 1000000.25, 1000000.25, 1, 2]
+"#;
+    let expected = r#"const A = 3
+const B: f32 = 1.5
+# Weights.
+const W: f64[2, 2] = [[1, 2], [A, 4]]
+
+const C = -A # last
+
+fn f<N>(inout x: f64[N]) {
+    g(x, A)
+    let (q, r) = h(x, 2)
+    L: g(q)
+}
+
+const LONG: f64[12] = [
+    1000000.25,
+    1000000.25,
+    1000000.25,
+    1000000.25,
+    1000000.25,
+    1000000.25,
+    1000000.25,
+    1000000.25,
+    1000000.25,
+    1000000.25,
+    1,
+    2,
+]
+"#;
+    assert_eq!(formatted(text), expected);
+}

@@ -245,13 +245,13 @@ error[E0001]: there is no `return`
         (
             "fn f() { A(i) = 3 }",
             "
-error[E0001]: unexpected `(`
- --> f.fks:1:11
+error[E0001]: a call cannot be assigned
+ --> f.fks:1:15
   |
 1 | fn f() { A(i) = 3 }
-  |           ^ expected `=` or another assignment
+  |               ^ the statement in front of this is a call
   |
-  = help: a statement assigns to a name or to elements in brackets: `A[i] = …`",
+  = help: elements are written in square brackets: `A[i] = …`",
         ),
         (
             "fn f() { s == 3 }",

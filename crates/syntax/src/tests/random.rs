@@ -117,6 +117,8 @@ fn stmt() -> impl Strategy<Value = Vec<String>> {
         (expr(), expr()).prop_map(move |(g, e)| [words("S : C [ i , j : 0 .. N |"), g, words("] +="), e].concat()),
         expr().prop_map(move |e| [words("let t : f64 ["), e, words(", ] ;")].concat()),
         (expr(), expr()).prop_map(move |(i, e)| [words("C ["), i, words("] max="), e].concat()),
+        (expr(), expr()).prop_map(move |(a, b)| [words("L : g ("), a, words(","), b, words(", )")].concat()),
+        expr().prop_map(move |e| [words("let ( p , q , ) = g ("), e, words(")")].concat()),
     ];
     leaf.prop_recursive(3, 8, 3, move |inner| {
         (expr(), expr(), prop::collection::vec(inner, 0..4)).prop_map(move |(lo, hi, body)| {
@@ -134,7 +136,14 @@ fn program() -> impl Strategy<Value = String> {
             let head = format!("fn f < N , > ( {args}B : f64 ) -> ( y : f32 ) where");
             [words(&head), context, words(", {"), body.concat(), words("}")].concat()
         });
-    prop::collection::vec(function, 0..3).prop_map(|functions| functions.concat()).prop_flat_map(|tokens| {
+    let constant = prop_oneof![
+        expr().prop_map(move |e| [words("const A ="), e, words(";")].concat()),
+        (expr(), expr())
+            .prop_map(move |(a, b)| { [words("const A : f64 [ 2 ] = ["), a, words(","), b, words(", ]")].concat() }),
+        (expr(), expr()).prop_map(move |(a, b)| [words("const A = [ ["), a, words("] , ["), b, words("] ]")].concat()),
+    ];
+    let item = prop_oneof![2 => function, 1 => constant];
+    prop::collection::vec(item, 0..4).prop_map(|items| items.concat()).prop_flat_map(|tokens| {
         let gaps = prop::collection::vec(gap(), tokens.len() + 1);
         (Just(tokens), gaps).prop_map(|(tokens, gaps)| {
             let pieces = tokens.iter().zip(&gaps[1..]).map(|(token, gap)| format!("{token}{gap}"));

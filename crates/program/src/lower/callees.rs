@@ -1,0 +1,194 @@
+//! Who calls whom: the functions of a file, those that are called before those that call them.
+//!
+//! In: a file.  Out: an order, and an error for every cycle. A function on a cycle is not lowered.
+
+use diag::{Diagnostic, Span};
+use syntax::ast;
+
+use super::inline::{Form, NoForm, form};
+use crate::Function;
+
+/// A function that others may call.
+pub(super) struct Callee<'a> {
+    pub(super) name: &'a str,
+    pub(super) ast: &'a ast::Function,
+    /// Missing while it is not lowered, and if it is in error.
+    pub(super) lowered: Option<Function>,
+    pub(super) form: Result<Form, NoForm>,
+}
+
+impl<'a> Callee<'a> {
+    pub(super) fn new(ast: &'a ast::Function) -> Self {
+        Callee { name: &ast.name.name, ast, lowered: None, form: Err(NoForm::Body) }
+    }
+
+    pub(super) fn set(&mut self, function: Function) {
+        self.form = form(&function);
+        self.lowered = Some(function);
+    }
+}
+
+/// The positions of the functions, callees first, and the cycles among them.
+pub(super) fn order(file: &ast::File) -> (Vec<usize>, Vec<Diagnostic>) {
+    let calls = file.functions.iter().map(|function| calls_of(file, function)).collect();
+    let mut search =
+        Search { file, calls, state: vec![State::New; file.functions.len()], order: Vec::new(), cycles: Vec::new() };
+    for position in 0..file.functions.len() {
+        search.visit(position);
+    }
+    (search.order, search.cycles)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    Open,
+    Done,
+    /// On a cycle that is reported.
+    Cyclic,
+}
+
+struct Search<'a> {
+    file: &'a ast::File,
+    /// For each function, the functions that it calls, and where.
+    calls: Vec<Vec<(usize, Span)>>,
+    state: Vec<State>,
+    order: Vec<usize>,
+    cycles: Vec<Diagnostic>,
+}
+
+impl Search<'_> {
+    /// Depth first, without recursion: a chain of calls may be as long as the file.
+    fn visit(&mut self, start: usize) {
+        if self.state[start] != State::New {
+            return;
+        }
+        // Each function on the path, and how many of its calls are followed.
+        let mut path: Vec<(usize, usize)> = vec![(start, 0)];
+        self.state[start] = State::Open;
+        while let Some((position, next)) = path.last_mut() {
+            let position = *position;
+            let Some(&(callee, _)) = self.calls[position].get(*next) else {
+                if self.state[position] == State::Open {
+                    self.state[position] = State::Done;
+                    self.order.push(position);
+                }
+                path.pop();
+                continue;
+            };
+            *next += 1;
+            match self.state[callee] {
+                State::New => {
+                    self.state[callee] = State::Open;
+                    path.push((callee, 0));
+                }
+                State::Open => self.report(&path, callee),
+                State::Cyclic | State::Done => {}
+            }
+        }
+    }
+
+    fn report(&mut self, path: &[(usize, usize)], callee: usize) {
+        let from = path.iter().position(|(position, _)| *position == callee).unwrap_or(0);
+        let cycle = path.get(from..).unwrap_or_default();
+        let name = |position: usize| self.file.functions[position].name.name.as_str();
+        let mut names: Vec<String> = cycle.iter().map(|(position, _)| format!("`{}`", name(*position))).collect();
+        names.push(names.first().cloned().unwrap_or_default());
+        let call = |&(position, next): &(usize, usize)| self.calls[position].get(next.saturating_sub(1)).copied();
+        let last = cycle.last().and_then(call).map_or(Span::default(), |(_, span)| span);
+        let message = if cycle.len() == 1 {
+            format!("{} calls itself", names[0])
+        } else {
+            format!("functions call each other in a circle: {}", names.join(" → "))
+        };
+        let mut diagnostic = Diagnostic::error("E0110", last, message)
+            .here(format!("calls `{}` again", name(callee)))
+            .note("calls are replaced by the body of the function, which would never end")
+            .help("loops are written with `for`");
+        for entry in cycle.iter().take(cycle.len().saturating_sub(1)) {
+            if let Some((callee, span)) = call(entry) {
+                diagnostic = diagnostic.label(span, format!("`{}` calls `{}`", name(entry.0), name(callee)));
+            }
+        }
+        self.cycles.push(diagnostic);
+        for (position, _) in cycle {
+            self.state[*position] = State::Cyclic;
+        }
+    }
+}
+
+fn calls_of(file: &ast::File, function: &ast::Function) -> Vec<(usize, Span)> {
+    let mut calls = Vec::new();
+    let mut found = |callee: &ast::Ident| {
+        if let Some(position) = file.functions.iter().position(|function| function.name.name == callee.name)
+            && !super::expr::is_built_in(&callee.name)
+        {
+            calls.push((position, callee.span));
+        }
+    };
+    function.body.iter().for_each(|stmt| visit_stmt(stmt, &mut found));
+    calls
+}
+
+fn visit_stmt(stmt: &ast::Stmt, found: &mut dyn FnMut(&ast::Ident)) {
+    match &stmt.kind {
+        ast::StmtKind::Let { target, value, .. } => {
+            visit_target(target, found);
+            value.iter().for_each(|value| visit_expr(value, found));
+        }
+        ast::StmtKind::Assign { target, value, .. } => {
+            visit_target(target, found);
+            visit_expr(value, found);
+        }
+        ast::StmtKind::Call { callee, args, .. } => {
+            found(callee);
+            args.iter().for_each(|arg| visit_expr(arg, found));
+        }
+        ast::StmtKind::For { range, step, body, .. } => {
+            visit_range(range, found);
+            step.iter().for_each(|step| visit_expr(step, found));
+            body.iter().for_each(|stmt| visit_stmt(stmt, found));
+        }
+    }
+}
+
+fn visit_target(target: &ast::Target, found: &mut dyn FnMut(&ast::Ident)) {
+    for index in &target.indices {
+        visit_expr(&index.expr, found);
+        index.range.iter().for_each(|range| visit_range(range, found));
+    }
+    target.guard.iter().for_each(|guard| visit_expr(guard, found));
+}
+
+fn visit_range(range: &ast::Range, found: &mut dyn FnMut(&ast::Ident)) {
+    visit_expr(&range.lo, found);
+    visit_expr(&range.hi, found);
+}
+
+fn visit_expr(expr: &ast::Expr, found: &mut dyn FnMut(&ast::Ident)) {
+    use ast::ExprKind::*;
+    match &expr.kind {
+        Int(_) | Float(_) | Bool(_) | Name(_) => {}
+        Index { indices, .. } => indices.iter().for_each(|index| visit_expr(index, found)),
+        Call { callee, args } => {
+            found(callee);
+            args.iter().for_each(|arg| visit_expr(arg, found));
+        }
+        Unary { operand, .. } => visit_expr(operand, found),
+        Binary { lhs, rhs, .. } => {
+            visit_expr(lhs, found);
+            visit_expr(rhs, found);
+        }
+        Compare { first, rest } => {
+            visit_expr(first, found);
+            rest.iter().for_each(|(_, operand)| visit_expr(operand, found));
+        }
+        If { cond, then, otherwise } => [cond, then, otherwise].into_iter().for_each(|part| visit_expr(part, found)),
+        Reduce { indices, guard, body, .. } => {
+            indices.iter().filter_map(|index| index.range.as_ref()).for_each(|range| visit_range(range, found));
+            guard.iter().for_each(|guard| visit_expr(guard, found));
+            visit_expr(body, found);
+        }
+        Paren(inner) => visit_expr(inner, found),
+    }
+}
