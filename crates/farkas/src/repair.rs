@@ -75,15 +75,7 @@ fn step(verb: &str, refused: &Step, statements: &[&Word], loops: &[&String], by:
     let span = refused.span;
     let words = || loops.iter().map(|name| Word { text: name.to_string(), span }).collect();
     let targets = statements.iter().map(|name| Target { name: (*name).clone(), loops: Some(words()) }).collect();
-    let step = Step {
-        verb: Word { text: verb.to_string(), span },
-        targets,
-        by: vec![(by, span)],
-        names: Vec::new(),
-        at: None,
-        condition: None,
-        maps: Vec::new(),
-        span,
-    };
+    let verb = Word { text: verb.to_string(), span };
+    let step = Step { targets, by: vec![(by, span)], ..Step::new(verb) };
     (text, step)
 }

@@ -158,16 +158,7 @@ fn word(text: &str) -> Word {
 }
 
 fn step(verb: &str) -> Step {
-    Step {
-        verb: word(verb),
-        targets: Vec::new(),
-        by: Vec::new(),
-        names: Vec::new(),
-        at: None,
-        condition: None,
-        maps: Vec::new(),
-        span: Span::default(),
-    }
+    Step::new(word(verb))
 }
 
 /// `S0[i, j]`, or loops of whichever statement has them: then the name is empty until [`aim`] fills it in.

@@ -42,16 +42,7 @@ impl<'a> Choices<'a> {
             "scale",
         ];
         let verb = verbs[self.pick(verbs.len())];
-        let mut step = Step {
-            verb: word(verb),
-            targets: Vec::new(),
-            by: Vec::new(),
-            names: Vec::new(),
-            at: None,
-            condition: None,
-            maps: Vec::new(),
-            span: Span::default(),
-        };
+        let mut step = Step::new(word(verb));
         let position = self.pick(plan.statements.len());
         let statement = &plan.statements[position];
         let loops: Vec<&str> = statement.loops().map(|found| found.name.as_str()).collect();

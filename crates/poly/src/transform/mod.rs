@@ -35,6 +35,22 @@ pub struct Step {
     pub span: Span,
 }
 
+impl Step {
+    /// A verb without operands yet.
+    pub fn new(verb: Word) -> Step {
+        Step {
+            span: verb.span,
+            verb,
+            targets: Vec::new(),
+            by: Vec::new(),
+            names: Vec::new(),
+            at: None,
+            condition: None,
+            maps: Vec::new(),
+        }
+    }
+}
+
 /// `S0`, `i`, or `S0[i, j]`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {

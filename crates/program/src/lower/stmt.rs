@@ -18,6 +18,14 @@ struct Forall {
     narrowed: bool,
 }
 
+impl Forall {
+    /// The statement that stores `value` in the cells of this left-hand side.
+    fn assign(self, name: String, target: ArrayId, target_span: Span, value: Expr, span: Span) -> Assign {
+        let Forall { foralls, index, guard, .. } = self;
+        Assign { name, foralls, guard, target, index, target_span, value, span }
+    }
+}
+
 impl Lowerer<'_> {
     pub(super) fn lower_stmt(&mut self, stmt: &ast::Stmt, out: &mut Vec<Node>) {
         if let Some(call) = self.call_stmt(stmt) {
@@ -109,16 +117,7 @@ impl Lowerer<'_> {
         self.scope.leave();
         let (array, (forall, value)) = (array?, lowered?);
         let value = self.assigned_value(array, &forall.index, target.span, op, value)?;
-        Some(Assign {
-            name,
-            foralls: forall.foralls,
-            guard: forall.guard,
-            target: array,
-            index: forall.index,
-            target_span: target.span,
-            value,
-            span: stmt.span,
-        })
+        Some(forall.assign(name, array, target.span, value, stmt.span))
     }
 
     /// The array that an assignment writes, if it may be written.
@@ -294,16 +293,7 @@ impl Lowerer<'_> {
             return None;
         };
         let array = self.declare_array(&target.name, value.ty, shape, Role::Local);
-        Some(Assign {
-            name,
-            foralls: forall.foralls,
-            guard: forall.guard,
-            target: array,
-            index: forall.index,
-            target_span: target.span,
-            value,
-            span: stmt.span,
-        })
+        Some(forall.assign(name, array, target.span, value, stmt.span))
     }
 
     /// `let tmp: f64[N, M]`
