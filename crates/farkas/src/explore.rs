@@ -186,7 +186,7 @@ impl Worker {
             let times = times.clone();
             let legal = match poly::check_legal(&self.scop, &self.deps, tree)? {
                 Verdict::Legal(legal) => legal,
-                Verdict::Illegal(violation) => return Ok((illegal(violation.explain(&self.scop)), times)),
+                Verdict::Illegal(violation) => return Ok((illegal(violation.explain(&self.scop, Some(&plan))), times)),
                 Verdict::Unknown { .. } => return Ok((Judgement::Unknown, times)),
             };
             let judgement = match poly::check_kinds(&self.scop, &self.deps, &plan, legal)? {

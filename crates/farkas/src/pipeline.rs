@@ -193,7 +193,9 @@ impl Analysed {
         match self.judge(schedule, log)? {
             Verdict::Legal(legal) => Ok(legal),
             Verdict::Unknown { spent } => Err(diag::Error::Budget { stage: "legality", spent }),
-            Verdict::Illegal(violation) => Err(diag::Error::bug("schedule", violation.explain(&self.scop).message)),
+            Verdict::Illegal(violation) => {
+                Err(diag::Error::bug("schedule", violation.explain(&self.scop, None).message))
+            }
         }
     }
 
@@ -225,7 +227,7 @@ impl Analysed {
                     Verdict::Legal(legal) => Ok(Some(legal)),
                     Verdict::Unknown { spent } => Err(Error::Budget { stage: "legality", spent }),
                     Verdict::Illegal(violation) => {
-                        let explained = violation.explain(&self.scop);
+                        let explained = violation.explain(&self.scop, None);
                         let whole = diag::Span::new(0, text.text().find('\n').unwrap_or(text.text().len()));
                         Err(Error::user(text, vec![explained.moved_to(source, whole, "refused: this tree is illegal")]))
                     }

@@ -161,7 +161,7 @@ pub(crate) fn apply(scop: &Scop, dependences: &Dependences, steps: &[Step], prog
         };
         let proven = match poly::check_legal(scop, dependences, plan.tree(scop)?)? {
             Verdict::Legal(proven) => proven,
-            Verdict::Illegal(violation) => return refuse(violation.explain(scop)),
+            Verdict::Illegal(violation) => return refuse(violation.explain(scop, Some(&plan))),
             Verdict::Unknown { spent } => return Ok(Outcome::Unknown(spent)),
         };
         match poly::check_kinds(scop, dependences, &plan, proven)? {

@@ -10,6 +10,7 @@ use isl::{Dim, Map, PwMultiAff, Schedule, Set, UnionMap, UnionSet};
 
 use crate::deps::{DependenceKind, Dependences, sink_and_array};
 use crate::fault::{Attempt, Fault};
+use crate::plan::Plan;
 use crate::scop::{Scop, Statement};
 use crate::witness::{Sample, evaluate, show_cell, show_params, show_point, smallest};
 
@@ -276,10 +277,10 @@ fn access_span(
 }
 
 impl Violation {
-    /// The violation as an error at the source lines of both accesses.
-    pub fn explain(&self, scop: &Scop) -> Diagnostic {
+    /// The violation as an error at the source lines of both accesses; with the plan, it names the loop.
+    pub fn explain(&self, scop: &Scop, plan: Option<&Plan>) -> Diagnostic {
         match self {
-            Violation::Reversed(reversed) => reversed.explain(scop),
+            Violation::Reversed(reversed) => reversed.explain(scop, plan),
             Violation::Instances { statement, values, params, fault } => {
                 let what = match fault {
                     InstanceFault::Missing => "is never run",
@@ -298,12 +299,15 @@ impl Violation {
 }
 
 impl Reversed {
-    fn explain(&self, scop: &Scop) -> Diagnostic {
+    fn explain(&self, scop: &Scop, plan: Option<&Plan>) -> Diagnostic {
         let pair = &self.pair;
         let cell = show_cell(&pair.array, &pair.cell);
         let order = match self.depth {
-            Some(depth) => format!("the schedule turns them round at dimension {}", depth + 1),
             None => "the schedule runs them at the same time".into(),
+            Some(depth) => {
+                let place = plan.and_then(|plan| plan.parting(scop, &pair.source, &pair.sink, &pair.params));
+                place.unwrap_or_else(|| format!("the schedule turns them round at dimension {}", depth + 1))
+            }
         };
         let message = format!("illegal schedule: {} dependence through {cell} is reversed", pair.kind.with_article());
         pair.explain(scop, "E0501", message).note(order)

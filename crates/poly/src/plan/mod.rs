@@ -7,9 +7,13 @@
 
 mod tree;
 
+use std::cmp::Ordering;
+
 use program::{Affine, Cond, Function, IterId};
 
+use crate::legality::Instance;
 use crate::scop::Scop;
+use crate::witness::At;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -119,6 +123,42 @@ impl Plan {
             StatementPlan { name: statement.name.clone(), source: statement.source.clone(), entries: entries.collect() }
         });
         Plan { statements: statements.collect() }
+    }
+
+    /// Where the plan parts two instances and runs the second first, in words; none if it keeps them in order.
+    pub(crate) fn parting(&self, scop: &Scop, first: &Instance, second: &Instance, params: &[i64]) -> Option<String> {
+        let mut around = None;
+        for (one, two) in self.entries_at(scop, first, params)?.into_iter().zip(self.entries_at(scop, second, params)?)
+        {
+            let ((one, first_time), (two, second_time)) = (one, two);
+            match first_time.cmp(&second_time) {
+                Ordering::Less => return None,
+                Ordering::Greater => {
+                    return Some(match (one.as_loop().or(two.as_loop()), around) {
+                        (Some(found), _) => format!("the loop `{}` turns them round", found.name),
+                        (None, Some(around)) => format!("the order inside the loop `{around}` turns them round"),
+                        (None, None) => "the order of the loops turns them round".into(),
+                    });
+                }
+                Ordering::Equal => around = one.as_loop().map(|found| found.name.as_str()).or(around),
+            }
+        }
+        None
+    }
+
+    /// A statement's entries, each with its value at an instance.
+    fn entries_at(&self, scop: &Scop, instance: &Instance, params: &[i64]) -> Option<Vec<(&Entry, i64)>> {
+        let plan = self.statements.iter().find(|plan| plan.name == instance.statement)?;
+        let at = At { params, iters: &scop.statement(&instance.statement)?.iters, values: &instance.values };
+        let valued = plan.entries.iter().map(|entry| {
+            let value = match entry {
+                Entry::Position(position) => *position,
+                Entry::Loop(found) => at.affine(&found.expr)?,
+                Entry::Split(cond) => i64::from(!at.cond(cond)?),
+            };
+            Some((entry, value))
+        });
+        valued.collect()
     }
 
     /// One line per statement: `S0_update: 0, 0, for i, for j, 1, parallel for k`.
