@@ -27,7 +27,7 @@ pub(crate) struct Compile {
     #[arg(long, value_enum, default_value_t, value_name = "WHO", help_heading = "Compiling")]
     order: Order,
 
-    /// A schedule to follow: a script, or an isl schedule tree if the name ends in .yaml or .yml
+    /// A schedule to follow instead of that in the program's file: a script, or an isl schedule tree if the name ends in .yaml or .yml
     #[arg(long, value_name = "FILE", help_heading = "Compiling", conflicts_with = "order")]
     schedule: Option<PathBuf>,
 
@@ -53,8 +53,10 @@ pub(crate) struct Proof {
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Order {
-    /// The scheduler
+    /// The `schedule` in the program's file; for functions without one, the scheduler
     #[default]
+    Written,
+    /// The scheduler
     Scheduled,
     /// The program: textual order, loops as written
     Original,
@@ -63,6 +65,7 @@ enum Order {
 impl Compile {
     fn engine(&self, emit: Vec<farkas::Emit>) -> Result<Engine, Failure> {
         let order = match self.order {
+            Order::Written => farkas::Order::Written,
             Order::Scheduled => farkas::Order::Scheduled,
             Order::Original => farkas::Order::Original,
         };

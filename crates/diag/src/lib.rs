@@ -114,6 +114,14 @@ impl Diagnostic {
         self
     }
 
+    /// The labels of another source that is the same as the diagnostic's own, among its own.
+    pub fn gathered(mut self, own: &Source) -> Self {
+        if let Some(elsewhere) = self.elsewhere.take_if(|elsewhere| elsewhere.source.name() == own.name()) {
+            self.labels.extend(elsewhere.labels.into_iter().map(|label| Label { primary: false, ..label }));
+        }
+        self
+    }
+
     pub fn with_data(mut self, data: serde_json::Value) -> Self {
         self.data = Some(Box::new(data));
         self

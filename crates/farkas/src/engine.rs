@@ -23,7 +23,7 @@ pub struct Options {
     pub strict_order: bool,
     /// Replay every schedule at small sizes as a second opinion; slow.
     pub verify_dynamic: bool,
-    /// A schedule to follow instead.
+    /// A schedule to follow instead of those in the program's file.
     pub schedule: Option<Schedule>,
 }
 
@@ -33,7 +33,7 @@ impl Default for Options {
             emit: Vec::new(),
             time_limit: Duration::from_secs(10),
             operation_limit: Some(500_000_000),
-            order: Order::Scheduled,
+            order: Order::Written,
             strict_order: false,
             verify_dynamic: false,
             schedule: None,
@@ -63,33 +63,34 @@ impl Engine {
 
     /// Compiles every function of a named source.
     pub fn compile_source(&self, source: &Source) -> Result<Module> {
-        let (program, log) = self.front_end(source)?;
+        let Front { program, scheduled, log } = self.front_end(source)?;
         let mut functions = Vec::new();
         for function in program.functions {
-            functions.push(self.compile_function(source, function, log.clone())?);
+            functions.push(self.compile_function(source, function, &scheduled, log.clone())?);
         }
         Ok(Module { source: source.clone(), functions })
     }
 
     /// Compiles one function of a named source; the others are checked only for names, types and shapes.
     pub fn compile_only(&self, source: &Source, name: &str) -> Result<Function> {
-        let (program, log) = self.front_end(source)?;
+        let Front { program, scheduled, log } = self.front_end(source)?;
         let known = program.functions.iter().map(|function| function.name.clone()).collect();
         match program.functions.into_iter().find(|function| function.name == name) {
-            Some(function) => self.compile_function(source, function, log),
+            Some(function) => self.compile_function(source, function, &scheduled, log),
             None => Err(Error::Call(call::CallError::UnknownFunction { name: name.to_string(), known })),
         }
     }
 
     /// Checks every function, up to the proof that its schedule is legal, and reports the errors of all of them.
     pub fn check(&self, source: &Source) -> Result<Vec<Checked>> {
-        let (program, front_end) = self.front_end(source)?;
+        let Front { program, scheduled, log: front_end } = self.front_end(source)?;
         let mut checked = Vec::new();
         let mut diagnostics = Vec::new();
         let mut failure = None;
         for function in &program.functions {
             let mut log = front_end.clone();
-            match pipeline::schedule(source, function, &self.options, &mut log) {
+            let options = self.options_for(source, function, &scheduled);
+            match pipeline::schedule(source, function, &options, &mut log) {
                 Ok(_) => checked.push(Checked { signature: Signature::of(function), log }),
                 Err(Error::User { source: about, diagnostics: errors }) if about.name() == source.name() => {
                     // A function that is called brings its errors into every caller.
@@ -112,7 +113,7 @@ impl Engine {
 
     /// What the functions of a source take and give, without compiling them.
     pub fn signatures(&self, source: &Source) -> Result<Vec<Signature>> {
-        let (program, _) = self.front_end(source)?;
+        let Front { program, .. } = self.front_end(source)?;
         Ok(program.functions.iter().map(Signature::of).collect())
     }
 
@@ -122,35 +123,64 @@ impl Engine {
 
     /// One function of a source as an array program.
     pub(crate) fn lower_only(&self, source: &Source, name: &str) -> Result<program::Function> {
-        let (program, _) = self.front_end(source)?;
+        let Front { program, .. } = self.front_end(source)?;
         let known: Vec<String> = program.functions.iter().map(|function| function.name.clone()).collect();
         let found = program.functions.into_iter().find(|function| function.name == name);
         found.ok_or_else(|| Error::Call(call::CallError::UnknownFunction { name: name.to_string(), known }))
     }
 
-    fn front_end(&self, source: &Source) -> Result<(program::Program, Log)> {
+    fn front_end(&self, source: &Source) -> Result<Front> {
         let mut log = Log::default();
         let user = |diagnostics| Error::user(source, diagnostics);
         let file = log.stage("parse", || syntax::parse(source)).map_err(user)?;
         let program = log.stage("lower", || program::lower(&file, source)).map_err(user)?;
         program::verify(&program).map_err(|error| Error::new(source, error))?;
-        if let Some(Schedule::Script(script)) = &self.options.schedule {
-            script::check_names(script, &program).map_err(|diagnostics| Error::user(script, diagnostics))?;
+        script::check_names(&file.schedules, &program).map_err(user)?;
+        if let Some(schedule @ Schedule::Script(text)) = &self.options.schedule {
+            let refuse = |diagnostics| Error::user(text, diagnostics);
+            let script = schedule.parse().map_err(refuse)?;
+            script::check_names(&script.schedules, &program).map_err(refuse)?;
         }
-        Ok((program, log))
+        let scheduled = file.schedules.into_iter().map(|schedule| schedule.function.name).collect();
+        Ok(Front { program, scheduled, log })
     }
 
-    fn compile_function(&self, source: &Source, function: program::Function, mut log: Log) -> Result<Function> {
+    /// The options, with the schedule beside the function if nobody asks for another order.
+    fn options_for(&self, source: &Source, function: &program::Function, scheduled: &[String]) -> Options {
+        let mut options = self.options.clone();
+        let beside = options.order == Order::Written && scheduled.contains(&function.name);
+        if beside && options.schedule.is_none() {
+            options.schedule = Some(Schedule::Beside(source.clone()));
+        }
+        options
+    }
+
+    fn compile_function(
+        &self,
+        source: &Source,
+        function: program::Function,
+        scheduled: &[String],
+        mut log: Log,
+    ) -> Result<Function> {
         let started = Instant::now();
         let before: Duration = log.timings.iter().map(|timing| timing.time).sum();
         if self.options.emit.contains(&Emit::Program) {
             log.texts.push((Emit::Program, function.to_string()));
         }
-        let code = pipeline::compile(source, &function, &self.options, &mut log)?;
+        let options = self.options_for(source, &function, scheduled);
+        let code = pipeline::compile(source, &function, &options, &mut log)?;
         log.timings.push(Timing { stage: "total", time: before + started.elapsed() });
         log.texts.sort_by_key(|(emit, _)| *emit);
         Ok(Function { signature: Signature::of(&function), program: function, code, log })
     }
+}
+
+/// What the front end makes of a source.
+struct Front {
+    program: program::Program,
+    /// The functions with a schedule beside them.
+    scheduled: Vec<String>,
+    log: Log,
 }
 
 /// A function that passed all checks.

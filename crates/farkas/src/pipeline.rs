@@ -22,8 +22,10 @@ pub struct Timing {
 /// Who decides the order of the instances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// The scheduler.
+    /// The `schedule` beside the function in its file; without one, the scheduler.
     #[default]
+    Written,
+    /// The scheduler.
     Scheduled,
     /// The program: its textual order, with loops as written.
     Original,
@@ -92,7 +94,7 @@ fn schedule_with(
     let analysed = Analysed { ctx, budget, scop, deps };
     let legal = match (&options.schedule, options.order) {
         (Some(schedule), _) => analysed.follow(source, schedule, log)?,
-        (None, Order::Scheduled) => match analysed.tidy_single(log).map_err(fail)? {
+        (None, Order::Written | Order::Scheduled) => match analysed.tidy_single(log).map_err(fail)? {
             Some(legal) => Some(legal),
             None => analysed.choose(log).map_err(fail)?,
         },
@@ -207,9 +209,9 @@ impl Analysed {
     fn follow(&self, source: &Source, schedule: &Schedule, log: &mut Log) -> Result<Option<LegalSchedule>> {
         let fail = |error| Error::new(source, error);
         match schedule {
-            Schedule::Script(text) => {
+            Schedule::Script(text) | Schedule::Beside(text) => {
                 let refuse = |diagnostics| Error::user(text, diagnostics);
-                let parsed = syntax::parse_script(text).map_err(refuse)?;
+                let parsed = schedule.parse().map_err(refuse)?;
                 let Some(steps) = script::steps(&parsed, &self.scop.function).map_err(refuse)? else { return Ok(None) };
                 let outcome = log.stage("legality", || {
                     within(&self.ctx, self.budget, || script::apply(&self.scop, &self.deps, &steps, source))
@@ -217,7 +219,9 @@ impl Analysed {
                 match outcome.map_err(fail)? {
                     Outcome::Legal(legal) => Ok(Some(legal)),
                     Outcome::Empty => Ok(None),
-                    Outcome::Refused(diagnostics) => Err(refuse(diagnostics)),
+                    Outcome::Refused(diagnostics) => {
+                        Err(refuse(diagnostics.into_iter().map(|diagnostic| diagnostic.gathered(text)).collect()))
+                    }
                     Outcome::Unknown(spent) => Err(Error::Budget { stage: "legality", spent }),
                 }
             }
@@ -249,7 +253,7 @@ pub(crate) fn compile(source: &Source, function: &Function, options: &Options, l
     let fail = |error| Error::new(source, error);
     let mut scheduled = schedule(source, function, options, log)?;
     let mut kernel = log.stage("loops", || lower(&scheduled.analysed.scop, &scheduled.legal)).map_err(fail)?;
-    if options.schedule.is_none() && options.order == Order::Scheduled {
+    if options.schedule.is_none() && options.order != Order::Original {
         smooth(&mut scheduled, &mut kernel, options, log).map_err(fail)?;
     }
     // Accumulators with a cell per iteration are worth it only where they end up in a register.

@@ -16,26 +16,38 @@ use crate::repair;
 pub enum Schedule {
     /// A script in the language of `docs/schedules.md`.
     Script(Source),
+    /// The schedules that stand beside the functions of a program.
+    Beside(Source),
     /// An isl schedule tree as YAML.
     Tree(Source),
+}
+
+impl Schedule {
+    /// The schedules by function; none of a tree.
+    pub(crate) fn parse(&self) -> Result<script::Script, Refused> {
+        match self {
+            Schedule::Script(text) => syntax::parse_script(text),
+            Schedule::Beside(program) => Ok(script::Script { schedules: syntax::parse(program)?.schedules }),
+            Schedule::Tree(_) => Ok(script::Script { schedules: Vec::new() }),
+        }
+    }
 }
 
 /// Why a script was not applied; the diagnostics are about the script.
 pub(crate) type Refused = Vec<Diagnostic>;
 
 /// Every schedule of a script must be for a function of the program.
-pub(crate) fn check_names(text: &Source, program: &program::Program) -> Result<(), Refused> {
-    let script = syntax::parse_script(text)?;
-    for (position, schedule) in script.schedules.iter().enumerate() {
+pub(crate) fn check_names(schedules: &[script::Schedule], program: &program::Program) -> Result<(), Refused> {
+    for (position, schedule) in schedules.iter().enumerate() {
         let same = |earlier: &&script::Schedule| earlier.function.name == schedule.function.name;
-        if let Some(first) = script.schedules[..position].iter().find(same) {
+        if let Some(first) = schedules[..position].iter().find(same) {
             let message = format!("`{}` has two schedules", schedule.function.name);
             let diagnostic = Diagnostic::error("E0102", schedule.function.span, message);
             return Err(vec![diagnostic.label(first.function.span, "the first is here")]);
         }
     }
     let known: Vec<&str> = program.functions.iter().map(|function| function.name.as_str()).collect();
-    let strangers = script.schedules.iter().filter(|schedule| !known.contains(&schedule.function.name.as_str()));
+    let strangers = schedules.iter().filter(|schedule| !known.contains(&schedule.function.name.as_str()));
     let diagnostics: Vec<Diagnostic> = strangers
         .map(|schedule| {
             let message = format!("the program has no function `{}`", schedule.function.name);

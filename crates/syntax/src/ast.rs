@@ -2,10 +2,14 @@
 
 use diag::Span;
 
+use crate::script::Schedule;
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct File {
     pub constants: Vec<Constant>,
     pub functions: Vec<Function>,
+    /// The schedules that stand beside the functions.
+    pub schedules: Vec<Schedule>,
 }
 
 /// `const TAPS = 3` or `const W: f64[3] = [0.25, 0.5, 0.25]`

@@ -17,6 +17,7 @@ use crate::ast::{
 use crate::comments::{Comment, blank_line_before, comments};
 use crate::doc::{Doc, group, layout, nest};
 use crate::print::{assign_symbol, binary_symbol, compare_symbol};
+use crate::script::{Schedule, Step, step_to_string};
 use crate::tokens::next_token;
 
 /// Formats a whole source. Formatting twice gives the same text as formatting once.
@@ -27,6 +28,7 @@ pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
     let mut out = Vec::new();
     let mut items: Vec<Item<'_>> = file.functions.iter().map(Item::Function).collect();
     items.extend(file.constants.iter().map(Item::Constant));
+    items.extend(file.schedules.iter().map(Item::Schedule));
     items.sort_by_key(Item::start);
     let mut before: Option<&Item<'_>> = None;
     for item in &items {
@@ -43,6 +45,7 @@ pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
         match item {
             Item::Function(function) => formatter.function(&mut out, function),
             Item::Constant(constant) => formatter.constant(&mut out, constant),
+            Item::Schedule(schedule) => formatter.schedule(&mut out, schedule),
         }
         before = Some(item);
     }
@@ -55,6 +58,7 @@ pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
 enum Item<'t> {
     Function(&'t Function),
     Constant(&'t Constant),
+    Schedule(&'t Schedule),
 }
 
 impl Item<'_> {
@@ -62,6 +66,7 @@ impl Item<'_> {
         match self {
             Item::Function(function) => function.span.start as usize,
             Item::Constant(constant) => constant.span.start as usize,
+            Item::Schedule(schedule) => schedule.span.start as usize,
         }
     }
 }
@@ -189,7 +194,7 @@ impl<'a> Formatter<'a> {
             self.skip(",");
             out.push(group(vec![nest(context)]));
         }
-        self.block(out, &function.body, function.span);
+        self.body(out, &function.body, function.span);
     }
 
     fn arg(&mut self, out: &mut Vec<Doc>, arg: &Arg) {
@@ -210,8 +215,35 @@ impl<'a> Formatter<'a> {
         }
     }
 
-    /// A block whose `}` ends `whole`.
-    fn block(&mut self, out: &mut Vec<Doc>, body: &[Stmt], whole: Span) {
+    fn schedule(&mut self, out: &mut Vec<Doc>, schedule: &Schedule) {
+        self.token(out, "schedule");
+        out.push(Doc::Space);
+        self.ident(out, &schedule.function);
+        let steps: Vec<(Span, &Step)> = schedule.steps.iter().map(|step| (step.span, step)).collect();
+        self.block(out, &steps, schedule.span, Formatter::step);
+    }
+
+    /// A step stands on lines of its own; comments inside it go in front.
+    fn step(&mut self, out: &mut Vec<Doc>, step: &Step) {
+        let end = step.span.end as usize;
+        self.comments_before(out, end);
+        out.push(Doc::Text(step_to_string(step)));
+        self.cursor = end;
+    }
+
+    fn body(&mut self, out: &mut Vec<Doc>, body: &[Stmt], whole: Span) {
+        let body: Vec<(Span, &Stmt)> = body.iter().map(|stmt| (stmt.span, stmt)).collect();
+        self.block(out, &body, whole, Formatter::stmt);
+    }
+
+    /// A block of items, each on lines of its own, whose `}` ends `whole`.
+    fn block<T>(
+        &mut self,
+        out: &mut Vec<Doc>,
+        body: &[(Span, &T)],
+        whole: Span,
+        item: impl Fn(&mut Self, &mut Vec<Doc>, &T),
+    ) {
         out.push(Doc::Space);
         self.token(out, "{");
         let close = (whole.end as usize).saturating_sub(1);
@@ -221,14 +253,14 @@ impl<'a> Formatter<'a> {
         }
         let mut inner = Vec::new();
         let mut first = true;
-        for stmt in body {
+        for (span, found) in body {
             self.skip(";");
-            let start = stmt.span.start as usize;
+            let start = span.start as usize;
             inner.push(Doc::Hard { blank: false });
             first &= !self.comments_between_items(&mut inner, start, !first);
             inner.push(Doc::Hard { blank: !first && blank_line_before(self.text, start) });
             first = false;
-            self.stmt(&mut inner, stmt);
+            item(self, &mut inner, found);
         }
         self.skip(";");
         inner.push(Doc::Hard { blank: false });
@@ -295,7 +327,7 @@ impl<'a> Formatter<'a> {
                     self.token(&mut head, "rev");
                 }
                 out.push(nest(head));
-                self.block(out, body, stmt.span);
+                self.body(out, body, stmt.span);
             }
         }
     }

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod ast;
+mod beside;
 mod comments;
 mod doc;
 mod errors;

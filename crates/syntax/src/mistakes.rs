@@ -268,7 +268,11 @@ fn loop_header(site: &Site<'_>) -> Option<Diagnostic> {
 
 fn keyword_as_name(site: &Site<'_>) -> Option<Diagnostic> {
     let found = site.found.filter(Token::is_keyword)?;
-    if matches!(found.text, "argmin" | "argmax" | "scan" | "schedule") {
+    if found.text == "schedule" {
+        let diagnostic = site.error("a schedule cannot stand here".to_owned()).here(site.expectation());
+        return Some(diagnostic.help("schedules stand outside of functions and begin a line: `schedule f { … }`"));
+    }
+    if matches!(found.text, "argmin" | "argmax" | "scan") {
         let message = format!("`{}` is reserved for a later version of the language", found.text);
         return Some(site.error(message).here("not supported yet"));
     }

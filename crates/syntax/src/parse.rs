@@ -9,8 +9,9 @@ use pest::Parser;
 use pest::iterators::{Pair, Pairs};
 
 use crate::ast::File;
+use crate::script::{Script, parse_schedules};
 use crate::tokens::{Kind, Token, tokens};
-use crate::{errors, limits, tree};
+use crate::{beside, errors, limits, tree};
 
 /// The parser that pest derives from the two grammars, in a module of its own because the derive makes public items.
 mod grammar {
@@ -31,7 +32,10 @@ pub(crate) const MAX_ERRORS: usize = 50;
 /// reports its first error.
 pub fn parse(source: &Source) -> Result<File, Vec<Diagnostic>> {
     limits::check(source).map_err(|diagnostic| vec![diagnostic])?;
-    with_large_stack(|| parse_functions(source))
+    with_large_stack(|| match beside::separate(source.text()) {
+        None => parse_functions(source.text()),
+        Some((program, script)) => parse_both(&program, &script),
+    })
 }
 
 /// Runs a parser on a thread whose stack suffices for the deepest nesting that the limits accept.
@@ -48,9 +52,21 @@ pub(crate) fn with_large_stack<T: Send>(
     })
 }
 
-fn parse_functions(source: &Source) -> Result<File, Vec<Diagnostic>> {
-    let text = source.text();
-    let mut file = File { constants: Vec::new(), functions: Vec::new() };
+/// A program and the schedules beside it. The errors of both are reported, in the order of the text.
+fn parse_both(program: &str, script: &str) -> Result<File, Vec<Diagnostic>> {
+    match (parse_functions(program), parse_schedules(script)) {
+        (Ok(file), Ok(Script { schedules })) => Ok(File { schedules, ..file }),
+        (file, script) => {
+            let mut diagnostics = [file.err(), script.err()].into_iter().flatten().flatten().collect::<Vec<_>>();
+            diagnostics.sort_by_key(|diagnostic| diagnostic.span().start);
+            diagnostics.truncate(MAX_ERRORS);
+            Err(diagnostics)
+        }
+    }
+}
+
+fn parse_functions(text: &str) -> Result<File, Vec<Diagnostic>> {
+    let mut file = File { constants: Vec::new(), functions: Vec::new(), schedules: Vec::new() };
     let mut diagnostics = Vec::new();
     let mut from = Some(0);
     while let Some(base) = from.take() {

@@ -7,6 +7,7 @@ use crate::ast::{
     Arg, AssignOp, BinaryOp, CompareOp, Constant, ConstantValue, Expr, ExprKind, File, Function, Range, ReduceIndex,
     Stmt, StmtKind, Target, Type, UnaryOp,
 };
+use crate::script::{Script, print_script};
 
 /// The tree of a file, indented by two spaces a level.
 pub fn print_ast(file: &File) -> String {
@@ -16,6 +17,9 @@ pub fn print_ast(file: &File) -> String {
     }
     for function in &file.functions {
         tree.function(function);
+    }
+    if !file.schedules.is_empty() {
+        tree.out += &print_script(&Script { schedules: file.schedules.clone() });
     }
     tree.out
 }

@@ -18,8 +18,10 @@ mod parse;
 mod print;
 mod tree;
 
+pub(crate) use parse::parse_schedules;
 pub use parse::parse_script;
 pub use print::print_script;
+pub(crate) use print::step_to_string;
 
 use diag::Span;
 

@@ -152,3 +152,16 @@ fn signatures_are_data() {
     let text = place.farkas("info g.fks").succeeds();
     text.prints(&["fn g<N, M> where N >= 1, M <= N", "in     X: i8[N, 2*M]", "inout  S: f64[M]", "out    t: bool"]);
 }
+
+#[test]
+fn a_schedule_in_the_file_is_followed_unless_another_is_asked_for() {
+    let place = Place::new();
+    place.write("both.fks", format!("{MATMUL}schedule matmul {{ interchange S0[i, j] }}\n").as_bytes());
+    place.write("none.sched", b"schedule matmul {}\n");
+    let swapped = "for c0 in 0..M";
+    place.farkas("build both.fks").succeeds().prints(&[swapped]);
+    for other in ["--order=scheduled", "--order=original", "--schedule=none.sched"] {
+        let build = place.farkas(&format!("build both.fks {other}")).succeeds();
+        assert!(!build.stdout.contains(swapped), "{build:#?}");
+    }
+}

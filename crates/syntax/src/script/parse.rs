@@ -36,7 +36,7 @@ impl Place<'_> {
     }
 }
 
-fn parse_schedules(text: &str) -> Result<Script, Vec<Diagnostic>> {
+pub(crate) fn parse_schedules(text: &str) -> Result<Script, Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
     let mut schedules = Vec::new();
     let mut from = Some(Place { at: 0, body: None });

@@ -20,11 +20,12 @@ fn schedule(schedule: &Schedule) -> String {
     if schedule.steps.is_empty() {
         return format!("schedule {} {{}}\n", schedule.function.name);
     }
-    let steps: String = schedule.steps.iter().map(|each| format!("    {}\n", step(each))).collect();
+    let steps: String = schedule.steps.iter().map(|each| format!("    {}\n", step_to_string(each))).collect();
     format!("schedule {} {{\n{steps}}}\n", schedule.function.name)
 }
 
-fn step(step: &Step) -> String {
+/// A step in canonical form; it may have several lines, indented for a schedule.
+pub(crate) fn step_to_string(step: &Step) -> String {
     let mut out = step.verb.name.clone();
     if !step.targets.is_empty() {
         out += &format!(" {}", join(&step.targets, target));

@@ -198,3 +198,24 @@ const LONG: f64[12] = [
 "#;
     assert_eq!(formatted(text), expected);
 }
+
+#[test]
+fn schedules_beside_functions_have_a_step_a_line() {
+    let text = "fn f() { }\n# why\nschedule f{tile S0[ i,j ] by 2,2;unroll i # last\n# own\n\n\n map {S0[i,j]->[i,j]} } schedule g {}\nfn g() {}";
+    let expected = "fn f() {}
+
+# why
+schedule f {
+    tile S0[i, j] by 2, 2
+    unroll i # last
+    # own
+
+    map { S0[i, j] -> [i, j] }
+}
+
+schedule g {}
+
+fn g() {}
+";
+    assert_eq!(formatted(text), expected);
+}

@@ -38,7 +38,22 @@ fn a_megabyte_of_one_thing_is_an_error_and_not_a_crash() {
 
 #[test]
 fn long_noise_is_an_error_and_not_a_crash() {
-    for piece in ["not ", "a * sum[k] ", ")", "]", "}", "fn ", "a ", "1", "a,", "x = 1 fn\n", "fn f() { + }\n", "µ"] {
+    for piece in [
+        "not ",
+        "a * sum[k] ",
+        ")",
+        "]",
+        "}",
+        "fn ",
+        "a ",
+        "1",
+        "a,",
+        "x = 1 fn\n",
+        "fn f() { + }\n",
+        "µ",
+        "\nschedule ",
+        "\nschedule f { tile i by x\n",
+    ] {
         assert_eq!(code_of(&fill(LONG, "fn f() { s = ", piece, "")), "E0001", "{piece}");
         assert_eq!(code_of(&fill(LONG, "", piece, " %")), "E0001", "{piece}");
     }

@@ -311,13 +311,15 @@ error[E0001]: `in` is a keyword and cannot be a name
   = help: choose another name, such as `in_`",
         ),
         (
-            "schedule f { }",
+            "fn f() { s = schedule f { } }",
             "
-error[E0001]: `schedule` is reserved for a later version of the language
- --> f.fks:1:1
+error[E0001]: a schedule cannot stand here
+ --> f.fks:1:14
   |
-1 | schedule f { }
-  | ^^^^^^^^ not supported yet",
+1 | fn f() { s = schedule f { } }
+  |              ^^^^^^^^ expected an expression
+  |
+  = help: schedules stand outside of functions and begin a line: `schedule f { … }`",
         ),
         (
             "fn f() { s = argmin[k] A[k] }",
