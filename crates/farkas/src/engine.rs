@@ -171,7 +171,7 @@ impl Engine {
         let code = pipeline::compile(source, &function, &options, &mut log)?;
         log.timings.push(Timing { stage: "total", time: before + started.elapsed() });
         log.texts.sort_by_key(|(emit, _)| *emit);
-        Ok(Function { signature: Signature::of(&function), program: function, code, log })
+        Ok(Function::new(function, code, log))
     }
 }
 
@@ -235,6 +235,10 @@ pub struct Function {
 }
 
 impl Function {
+    pub(crate) fn new(program: program::Function, code: Code, log: Log) -> Function {
+        Function { signature: Signature::of(&program), program, code, log }
+    }
+
     pub fn name(&self) -> &str {
         &self.signature.name
     }

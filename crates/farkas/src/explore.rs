@@ -10,13 +10,15 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use diag::Source;
 use isl::{Budget, Context};
 use poly::transform;
 use poly::{Dependences, Kinds, Plan, Scop, Storage, Verdict};
 
-use crate::{Engine, Error, Result};
+use crate::pipeline::{self, Log};
+use crate::{Engine, Error, Function, Result};
 pub use space::{Choice, Dimension, Space};
 
 /// What is known about one point of a space.
@@ -55,6 +57,8 @@ pub struct Row {
     pub judgement: Judgement,
     /// An earlier point with the same schedule.
     pub same_as: Option<usize>,
+    /// How long it runs, if it was measured.
+    pub time: Option<Duration>,
 }
 
 /// Which points to look at, and with what.
@@ -108,6 +112,24 @@ pub fn explore(
     let mut rows = rows.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     rows.sort_by_key(|(row, _)| row.point);
     Ok(mark_duplicates(rows))
+}
+
+/// Compiles the legal points among `rows`, one of each schedule, and has `run` time each.
+pub fn measure<E: From<Error>>(
+    engine: &Engine,
+    source: &Source,
+    function: &str,
+    space: &Space,
+    rows: &mut [Row],
+    mut run: impl FnMut(&Function) -> std::result::Result<Duration, E>,
+) -> std::result::Result<(), E> {
+    let function = engine.lower_only(source, function)?;
+    let worker = Worker::new(engine, source, &function)?;
+    for row in rows.iter_mut().filter(|row| row.judgement == Judgement::Legal && row.same_as.is_none()) {
+        let compiled = worker.compile(engine, space, row.point).map_err(|error| Error::new(source, error))?;
+        row.time = Some(run(&compiled)?);
+    }
+    Ok(())
 }
 
 fn keep(failure: &Mutex<Option<Error>>, error: Error) {
@@ -164,19 +186,44 @@ impl Worker {
         Ok(Worker { ctx, budget, scop, deps })
     }
 
+    /// The plan of a point, if all its transformations apply.
+    fn plan(&self, space: &Space, point: usize) -> std::result::Result<Plan, Box<diag::Diagnostic>> {
+        let mut plan = Plan::original(&self.scop);
+        for step in space.choices(point).iter().flat_map(|choice| &choice.steps) {
+            let step = space::aim(step, &plan);
+            plan = transform::apply(&self.scop, &plan, &step)?;
+        }
+        Ok(plan)
+    }
+
+    /// The machine code of a point that is known to be legal.
+    fn compile(&self, engine: &Engine, space: &Space, point: usize) -> diag::Result<Function> {
+        let plan = self.plan(space, point).map_err(|diagnostic| diag::Error::User(vec![*diagnostic]))?;
+        let illegal = || diag::Error::bug("explore", format!("point {point} is legal no more"));
+        let work = || -> diag::Result<loops::Kernel> {
+            let tree = plan.tree(&self.scop)?;
+            let Verdict::Legal(legal) = poly::check_legal(&self.scop, &self.deps, tree)? else { return Err(illegal()) };
+            match poly::check_kinds(&self.scop, &self.deps, &plan, legal)? {
+                Kinds::Proven(legal) => pipeline::lower(&self.scop, &legal),
+                Kinds::Carried(_) | Kinds::Wide { .. } | Kinds::Unknown { .. } => Err(illegal()),
+            }
+        };
+        let kernel = self.ctx.with_budget(self.budget, || Ok(work()));
+        let kernel = kernel.unwrap_or_else(|error| Err(diag::Error::bug("budget", error.to_string())))?;
+        let mut log = Log::default();
+        let code = pipeline::code(kernel, engine.options(), &mut log)?;
+        Ok(Function::new(self.scop.function.clone(), code, log))
+    }
+
     /// The row of a point, and its times as text.
     fn judge(&self, space: &Space, point: usize, judged: &Judged) -> diag::Result<(Row, String)> {
         let choices = space.choices(point);
         let labels = choices.iter().map(|choice| choice.label.clone()).collect();
-        let row = |judgement: Judgement| Row { point, choices: labels, judgement, same_as: None };
-        let mut plan = Plan::original(&self.scop);
-        for step in choices.iter().flat_map(|choice| &choice.steps) {
-            let step = space::aim(step, &plan);
-            plan = match transform::apply(&self.scop, &plan, &step) {
-                Ok(plan) => plan,
-                Err(diagnostic) => return Ok((row(Judgement::Refused { message: diagnostic.message }), String::new())),
-            };
-        }
+        let row = |judgement: Judgement| Row { point, choices: labels, judgement, same_as: None, time: None };
+        let plan = match self.plan(space, point) {
+            Ok(plan) => plan,
+            Err(diagnostic) => return Ok((row(Judgement::Refused { message: diagnostic.message }), String::new())),
+        };
         let times = plan.to_text(&self.scop);
         if let Some(known) = judged.lock().unwrap_or_else(PoisonError::into_inner).get(&times) {
             return Ok((row(known.clone()), times));

@@ -264,12 +264,17 @@ pub(crate) fn compile(source: &Source, function: &Function, options: &Options, l
         scheduled = schedule_with(source, function, Storage::Reused, options, log)?;
         kernel = log.stage("loops", || lower(&scheduled.analysed.scop, &scheduled.legal)).map_err(fail)?;
     }
-    let kernel = log.stage("loops", || loops::verify(kernel)).map_err(fail)?;
+    code(kernel, options, log).map_err(fail)
+}
+
+/// Machine code of loops.
+pub(crate) fn code(kernel: loops::Kernel, options: &Options, log: &mut Log) -> diag::Result<Code> {
+    let kernel = log.stage("loops", || loops::verify(kernel))?;
     log.emit(options, Emit::Loops, || kernel.to_string());
 
     let keep_text = options.emit.iter().any(|emit| matches!(emit, Emit::Clif | Emit::Asm));
     let cpu_options = cpu::Options { keep_text, ..cpu::Options::default() };
-    let compiled = log.stage("codegen", || cpu::compile_with(&kernel, &cpu_options)).map_err(fail)?;
+    let compiled = log.stage("codegen", || cpu::compile_with(&kernel, &cpu_options))?;
     log.emit(options, Emit::Clif, || compiled.clif().to_string());
     log.emit(options, Emit::Asm, || compiled.asm().to_string());
     Ok(Code { kernel, compiled })
@@ -314,7 +319,7 @@ fn stores(stmts: &[loops::Stmt]) -> usize {
     stmts.iter().map(of).sum()
 }
 
-fn lower(scop: &Scop, legal: &LegalSchedule) -> diag::Result<loops::Kernel> {
+pub(crate) fn lower(scop: &Scop, legal: &LegalSchedule) -> diag::Result<loops::Kernel> {
     Ok(loops::optimize(poly::generate(scop, legal)?))
 }
 

@@ -3,12 +3,15 @@
 //! The two sides take turns and each keeps its best time, so that a busy moment hurts neither side alone.
 //! Not here: any way to measure; both commands time themselves.
 
+mod table;
+
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::process::{build_farkas, capture, command, complain, heading, say, workspace_root};
 use crate::setup;
+use table::Table;
 
 /// Turns of each side; each turn reports the best of [`REPEAT`] runs in one process.
 const ROUNDS: usize = 5;
@@ -56,14 +59,20 @@ const BENCHMARKS: [Benchmark; 4] = [
     },
 ];
 
+/// The space of schedules of gemm whose legality is decided for the throughput: 2,000 points of it.
+const SPACE: &str =
+    "tile(i,j,k; 8,16,32,64), permute(i,j,k), skew(i,j; 0..2), shift(S0[k]; -1..1), reverse(k), parallel(i)";
+const POINTS: &str = "2000";
+
 /// Measures the benchmarks and examples whose name contains one of `names`, or all of them.
 pub(crate) fn measure(names: &[String]) -> Result<(), String> {
     let wanted = |name: &str| names.is_empty() || names.iter().any(|part| name.contains(part.as_str()));
     let benchmarks: Vec<_> = BENCHMARKS.iter().filter(|benchmark| wanted(benchmark.name)).collect();
     let mut examples = find_examples()?;
     examples.retain(|example| wanted(example));
-    if benchmarks.is_empty() && examples.is_empty() {
-        let known = BENCHMARKS.map(|benchmark| benchmark.name).join(", ");
+    let explores = wanted("explore");
+    if benchmarks.is_empty() && examples.is_empty() && !explores {
+        let known = BENCHMARKS.map(|benchmark| benchmark.name).join(", ") + ", explore";
         return Err(format!("no benchmark or example matches `{}`; the benchmarks are {known}", names.join(" ")));
     }
 
@@ -96,6 +105,16 @@ pub(crate) fn measure(names: &[String]) -> Result<(), String> {
             }
         }
         say(stage_table(&compiled).render());
+        say(spread("examples", compiled.iter().map(|(_, times)| times)));
+        let polybench = compiled.iter().filter(|(name, _)| name.starts_with("polybench/"));
+        say(spread("PolyBench kernels", polybench.map(|(_, times)| times)));
+    }
+    if explores {
+        heading(format!("Exploring: the legality of {POINTS} schedules of gemm"));
+        match explore(&farkas) {
+            Ok(rate) => say(rate),
+            Err(message) => failures.push(message),
+        }
     }
 
     for failure in &failures {
@@ -167,16 +186,51 @@ fn compile_c(farkas: &Path, source: &str) -> Result<PathBuf, String> {
     Ok(program)
 }
 
-/// The names in `examples/`, without `.fks`, sorted.
+/// What `farkas explore` says about its own speed, at its best.
+fn explore(farkas: &Path) -> Result<String, String> {
+    let mut best: Option<(f64, String)> = None;
+    for _ in 0..ROUNDS {
+        let words = ["explore", "examples/gemm.fks", "--sample", POINTS, "--seed", "1", "--space", SPACE];
+        let output = capture(&mut command(farkas, &words))?;
+        let told = String::from_utf8_lossy(&output.stderr);
+        let line = told.lines().find_map(|line| line.strip_prefix("time: "));
+        let rate = line.and_then(|line| line.split(", ").nth(1)?.strip_suffix(" points/s")?.parse::<f64>().ok());
+        let (Some(line), Some(rate)) = (line, rate) else { return Err(format!("farkas explore told no rate: {told}")) };
+        if best.as_ref().is_none_or(|(most, _)| rate > *most) {
+            best = Some((rate, line.to_owned()));
+        }
+    }
+    Ok(best.map(|(_, line)| line).unwrap_or_default())
+}
+
+/// The paths in `examples/` without `.fks`, such as `polybench/gemm`, sorted; those in folders come last.
 fn find_examples() -> Result<Vec<String>, String> {
-    let entries =
-        fs::read_dir(workspace_root().join("examples")).map_err(|error| format!("cannot read examples: {error}"))?;
-    let mut names: Vec<String> = entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".fks").map(str::to_owned))
-        .collect();
-    names.sort();
+    let list = |folder: &Path| {
+        let entries = fs::read_dir(folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+        Ok::<_, String>(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect::<Vec<_>>())
+    };
+    let root = workspace_root().join("examples");
+    let mut names = Vec::new();
+    for name in list(&root)? {
+        if let Some(name) = name.strip_suffix(".fks") {
+            names.push(name.to_owned());
+        } else if root.join(&name).is_dir() {
+            let inside = list(&root.join(&name))?;
+            names.extend(inside.iter().filter_map(|file| Some(format!("{name}/{}", file.strip_suffix(".fks")?))));
+        }
+    }
+    names.sort_by_key(|name| (name.contains('/'), name.clone()));
     Ok(names)
+}
+
+/// The median and the largest of the total times.
+fn spread<'a>(what: &str, compiled: impl Iterator<Item = &'a Vec<(String, f64)>>) -> String {
+    let mut totals: Vec<f64> = compiled.filter_map(|times| find_stage(times, "total")).collect();
+    totals.sort_by(f64::total_cmp);
+    match (totals.get(totals.len() / 2), totals.last()) {
+        (Some(median), Some(most)) => format!("{} {what}: median {median:.1} ms, largest {most:.1} ms", totals.len()),
+        _ => format!("no {what}"),
+    }
 }
 
 /// The stages of the fastest of several runs of the example's own `# run:` line.
@@ -232,32 +286,6 @@ fn stage_table(compiled: &[(String, Vec<(String, f64)>)]) -> Table {
         table.rows.push([example.clone()].into_iter().chain(stages.iter().map(cell)).collect());
     }
     table
-}
-
-/// Text in columns; the first is aligned to the left, the others to the right.
-struct Table {
-    rows: Vec<Vec<String>>,
-}
-
-impl Table {
-    fn new(header: &[&str]) -> Table {
-        Table { rows: vec![header.iter().map(|&title| title.to_owned()).collect()] }
-    }
-
-    fn render(&self) -> String {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width =
-            |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-        let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
-        let line = |row: &Vec<String>| {
-            let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
-                0 => format!("{cell:<width$}"),
-                _ => format!("{cell:>width$}"),
-            });
-            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-        };
-        self.rows.iter().map(line).collect::<Vec<_>>().join("\n")
-    }
 }
 
 #[cfg(test)]

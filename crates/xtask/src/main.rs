@@ -22,7 +22,7 @@ Commands:
   demo            set up, build in release mode, and run examples/matmul.fks step by step
   test            set up, then check formatting, clippy and tidy, and run all tests
   tidy            check crate edges, file sizes, machine paths and other house rules
-  bench [NAME…]   measure run time against C and compile time by stage; NAME picks benchmarks
+  bench [NAME…]   measure run time against C, compile time by stage, exploration; NAME picks some
   help            show this text";
 
 /// The exit code for a command line that makes no sense, as in the `farkas` command.

@@ -14,9 +14,12 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use farkas::explore::{Exploration, Row, Space};
+use farkas::explore::{self, Exploration, Judgement, Row, Space};
+use farkas::{Engine, Role, Signature, Source};
 
+use crate::commands::run::{self, inputs, inputs::Given};
 use crate::commands::{Proof, choose_function};
+use crate::data::spec::{self, Named, Origin};
 use crate::failure::{Exit, Failure};
 use crate::files::{self, Target};
 use crate::terminal::{self, Terminal};
@@ -30,6 +33,7 @@ Examples:
   farkas explore examples/gemm.fks --space 'permute(i,j,k), parallel(k)' --strict-order
   farkas explore heat.fks --space 'skew(t,i; 0..2), tile(t,i; 8,32)' -o heat.csv
   farkas explore big.fks --space '…' --sample 2000 --seed 7 -o points.json
+  farkas explore examples/matmul.fks --space 'permute(i,j,k)' --measure -D N=256,M=256,K=256
 
 Dimensions of a space, of which a point takes one choice each, applied from left to right:
   tile(i,j; 8,16)               not at all, or with every combination of sizes
@@ -44,6 +48,10 @@ Loops belong to the first statement that has them all; S0[i,j] names another one
 The table has a column per dimension, the verdict (legal, illegal, refused if a transformation does
 not apply, unknown if the budget ran out), an earlier point with the same schedule, and for illegal
 points the dependence that is broken: kind, array, cell, both instances, and the sizes.
+
+With --measure, legal points are also compiled and run, one of each schedule and one at a time. Inputs
+that are not given with --in are pseudo-random. The table then has the shortest time of each, and the
+summary names the fastest.
 
 Exit codes: 0 every point was decided; 3 some are unknown; 1 the program is at fault; 2 usage.";
 
@@ -82,6 +90,22 @@ pub(crate) struct Options {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
+    /// Also run the legal points, and take their times
+    #[arg(long)]
+    measure: bool,
+
+    /// Sizes for --measure, such as -D N=512,M=4
+    #[arg(short = 'D', value_delimiter = ',', value_name = "NAME=SIZE,…", value_parser = spec::parse_size, requires = "measure")]
+    sizes: Vec<Named<i64>>,
+
+    /// The value of an argument for --measure, as for `farkas run` [default: rand:1, rand:2, …]
+    #[arg(long = "in", value_name = "NAME=ORIGIN", value_parser = spec::parse_origin, requires = "measure")]
+    inputs: Vec<Named<Origin>>,
+
+    /// Run each point so many times, and take the shortest time
+    #[arg(long, value_name = "R", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..), requires = "measure")]
+    repeat: u32,
+
     #[command(flatten)]
     proof: Proof,
 }
@@ -103,24 +127,27 @@ pub(crate) fn explore(options: &Options, terminal: &Terminal) -> Result<(), Fail
     let source = files::read_source(&options.file)?;
     let engine = options.proof.engine();
     let function = choose_function(&source, engine.signatures(&source)?, options.function.as_deref())?;
+    run::check_given(&options.sizes, &options.inputs, &function)?;
 
     let exploration = Exploration { sample, seed: options.seed, threads: options.threads };
     let progress = Progress::new();
     let started = Instant::now();
-    let rows =
-        farkas::explore::explore(&engine, &source, &function.name, &options.space, &exploration, &|done, total| {
-            progress.tell(done, total);
-        });
+    let rows = explore::explore(&engine, &source, &function.name, &options.space, &exploration, &|done, total| {
+        progress.tell(done, total);
+    });
     let time = started.elapsed();
     progress.finish();
-    let rows = rows?;
+    let mut rows = rows?;
+    if options.measure {
+        measure(options, &engine, &source, &function, &mut rows)?;
+    }
 
     let table = Table::new(&options.space, &rows);
     let written = target.is_some();
     if let Some((form, target)) = target {
         files::commit(vec![target.stage(|out| table.write(form, out))?])?;
     }
-    let summary = Summary::of(&rows);
+    let summary = Summary::of(&options.space, &rows);
     terminal::data(&match terminal.is_json() {
         true => json_lines(&table, &summary, written),
         false if written => summary.to_text(),
@@ -128,6 +155,38 @@ pub(crate) fn explore(options: &Options, terminal: &Terminal) -> Result<(), Fail
     })?;
     tell_rate(&rows, time);
     if summary.unknown > 0 { Err(Failure::Told(Exit::Budget)) } else { Ok(()) }
+}
+
+/// Runs the legal points. Their inputs are made once, in the shapes that the first of them needs.
+fn measure(
+    options: &Options,
+    engine: &Engine,
+    source: &Source,
+    function: &Signature,
+    rows: &mut [Row],
+) -> Result<(), Failure> {
+    let mut inputs = options.inputs.clone();
+    for (seed, arg) in (1..).zip(function.args.iter().filter(|arg| arg.role != Role::Out)) {
+        if !inputs.iter().any(|input| input.name == arg.name) {
+            inputs.push(Named { name: arg.name.clone(), value: Origin::Random(seed) });
+        }
+    }
+    let total = rows.iter().filter(|row| row.judgement == Judgement::Legal && row.same_as.is_none()).count();
+    let progress = Progress::new();
+    let mut done = 0;
+    let mut given: Option<Given> = None;
+    let measured = explore::measure(engine, source, &function.name, &options.space, rows, |compiled| {
+        let given = match &mut given {
+            Some(given) => given,
+            None => given.insert(inputs::load(compiled, &options.sizes, &inputs)?),
+        };
+        let (_, time) = run::execute(compiled, options.repeat, given)?;
+        done += 1;
+        progress.tell(done, total);
+        Ok::<_, Failure>(time)
+    });
+    progress.finish();
+    measured
 }
 
 fn json_lines(table: &Table<'_>, summary: &Summary, written: bool) -> String {

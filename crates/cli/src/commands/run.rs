@@ -2,7 +2,7 @@
 //!
 //! In: a program and words such as `A=rand:1`.  Out: results. Output files appear together, and only if nothing failed.
 
-mod inputs;
+pub(super) mod inputs;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -118,7 +118,7 @@ pub(crate) fn run(options: &Options, terminal: &Terminal) -> Result<(), Failure>
 
     let function = engine.compile_only(&source, &signature.name)?;
     let given = inputs::load(&function, &options.sizes, &options.inputs)?;
-    let (results, time) = execute(&function, options, &given)?;
+    let (results, time) = execute(&function, options.repeat, &given)?;
     if options.time {
         for timing in function.timings() {
             tell_time(timing.stage, timing.time);
@@ -152,54 +152,21 @@ pub(crate) fn run(options: &Options, terminal: &Terminal) -> Result<(), Failure>
 
 /// An array that the function writes, before or after.
 #[derive(Clone, Debug)]
-struct Written {
+pub(super) struct Written {
     name: String,
     array: HostArray,
 }
 
-/// Every name that the command line uses must be one that the function has, in that place, once.
+/// Every name that the command line uses must be one that the function has, in that place, once; no input is missing.
 fn check_names(options: &Options, signature: &Signature) -> Result<(), Failure> {
-    let inputs: Vec<&Argument> = signature.args.iter().filter(|arg| arg.role != Role::Out).collect();
-    let results: Vec<&Argument> = signature.args.iter().filter(|arg| arg.role != Role::In).collect();
-    let flags = [
-        ("--in", "input", &inputs, options.inputs.iter().map(|input| &input.name).collect::<Vec<_>>()),
-        ("--out", "result", &results, options.outputs.iter().map(|output| &output.name).collect()),
-        ("--expect", "result", &results, options.expect.iter().map(|expected| &expected.name).collect()),
-    ];
-    for (flag, what, known, names) in flags {
-        for (position, name) in names.iter().enumerate() {
-            if names[..position].contains(name) {
-                return Err(Failure::usage(format!("{flag} {name} is given twice")));
-            }
-            if known.iter().any(|arg| arg.name == **name) {
-                continue;
-            }
-            let function = &signature.name;
-            let message = match signature.args.iter().find(|arg| arg.name == **name) {
-                Some(arg) if arg.role == Role::In => format!("`{name}` is an input of `{function}`, not a result"),
-                Some(_) => format!("`{name}` is a result of `{function}`, and takes no {flag}"),
-                None if signature.params.contains(name) => format!("`{name}` is a size of `{function}`, not an {what}"),
-                None => format!("`{function}` has no {what} `{name}`"),
-            };
-            let failure = Failure::usage(message);
-            return Err(if signature.params.contains(name) {
-                failure.help(format!("give it with -D {name}=…"))
-            } else {
-                failure.help(format!("it has {}", listed(known)))
-            });
-        }
-    }
-    if let Some(size) = options.sizes.iter().find(|size| !signature.params.contains(&size.name)) {
-        let message = format!("`{}` has no size `{}`", signature.name, size.name);
-        let help = match signature.args.iter().find(|arg| arg.name == size.name) {
-            Some(arg) => format!("`{}` is an argument; give it with --in {}={}", arg.name, arg.name, size.value),
-            None if signature.params.is_empty() => "it has none".to_string(),
-            None => format!("it has {}", signature.params.join(", ")),
-        };
-        return Err(Failure::usage(message).help(help));
-    }
+    check_given(&options.sizes, &options.inputs, signature)?;
+    let outputs: Vec<&String> = options.outputs.iter().map(|output| &output.name).collect();
+    check_flag("--out", signature, &outputs)?;
+    let expected: Vec<&String> = options.expect.iter().map(|expected| &expected.name).collect();
+    check_flag("--expect", signature, &expected)?;
+    let inputs = signature.args.iter().filter(|arg| arg.role != Role::Out);
     let missing: Vec<&Argument> =
-        inputs.iter().copied().filter(|arg| !options.inputs.iter().any(|input| input.name == arg.name)).collect();
+        inputs.filter(|arg| !options.inputs.iter().any(|input| input.name == arg.name)).collect();
     match missing.first() {
         None => Ok(()),
         Some(first) => {
@@ -209,6 +176,53 @@ fn check_names(options: &Options, signature: &Signature) -> Result<(), Failure> 
                 .help(format!("give each with --in, such as --in {}={example}; see `farkas run --help`", first.name)))
         }
     }
+}
+
+/// Sizes and inputs must be ones that the function has, each given once.
+pub(super) fn check_given(
+    sizes: &[Named<i64>],
+    inputs: &[Named<Origin>],
+    signature: &Signature,
+) -> Result<(), Failure> {
+    check_flag("--in", signature, &inputs.iter().map(|input| &input.name).collect::<Vec<_>>())?;
+    if let Some(size) = sizes.iter().find(|size| !signature.params.contains(&size.name)) {
+        let message = format!("`{}` has no size `{}`", signature.name, size.name);
+        let help = match signature.args.iter().find(|arg| arg.name == size.name) {
+            Some(arg) => format!("`{}` is an argument; give it with --in {}={}", arg.name, arg.name, size.value),
+            None if signature.params.is_empty() => "it has none".to_string(),
+            None => format!("it has {}", signature.params.join(", ")),
+        };
+        return Err(Failure::usage(message).help(help));
+    }
+    Ok(())
+}
+
+/// The names behind one flag: inputs behind `--in`, results behind the others.
+fn check_flag(flag: &str, signature: &Signature, names: &[&String]) -> Result<(), Failure> {
+    let (what, other) = if flag == "--in" { ("input", Role::Out) } else { ("result", Role::In) };
+    let known: Vec<&Argument> = signature.args.iter().filter(|arg| arg.role != other).collect();
+    for (position, name) in names.iter().enumerate() {
+        if names[..position].contains(name) {
+            return Err(Failure::usage(format!("{flag} {name} is given twice")));
+        }
+        if known.iter().any(|arg| arg.name == **name) {
+            continue;
+        }
+        let function = &signature.name;
+        let message = match signature.args.iter().find(|arg| arg.name == **name) {
+            Some(arg) if arg.role == Role::In => format!("`{name}` is an input of `{function}`, not a result"),
+            Some(_) => format!("`{name}` is a result of `{function}`, and takes no {flag}"),
+            None if signature.params.contains(name) => format!("`{name}` is a size of `{function}`, not an {what}"),
+            None => format!("`{function}` has no {what} `{name}`"),
+        };
+        let failure = Failure::usage(message);
+        return Err(if signature.params.contains(name) {
+            failure.help(format!("give it with -D {name}=…"))
+        } else {
+            failure.help(format!("it has {}", listed(&known)))
+        });
+    }
+    Ok(())
 }
 
 fn listed(args: &[&Argument]) -> String {
@@ -232,10 +246,10 @@ fn targets(options: &Options) -> Result<Vec<(String, Target)>, Failure> {
 }
 
 /// Runs the machine code as often as asked, and gives the results and the shortest time.
-fn execute(function: &Function, options: &Options, given: &Given) -> Result<(Vec<Written>, Duration), Failure> {
+pub(super) fn execute(function: &Function, repeat: u32, given: &Given) -> Result<(Vec<Written>, Duration), Failure> {
     let mut results = given.writes.clone();
     let mut shortest = Duration::MAX;
-    for repetition in 0..options.repeat {
+    for repetition in 0..repeat {
         if repetition > 0 {
             results.clone_from(&given.writes);
         }

@@ -43,11 +43,11 @@ fn all_rows_go_to_a_file() {
     assert!(explore.stdout.starts_with("8 points: "), "{explore:#?}");
     assert!(explore.stderr.contains("points/s") && !explore.stderr.contains('\r'), "{explore:#?}");
     let csv = String::from_utf8(place.read("t.csv")).expect("it is text");
-    let head = "point,\"permute(i, j)\",\"tile(i, j; 8)\",parallel(i),verdict,same_as,kind,array,cell,source,sink,params,message";
+    let head = "point,\"permute(i, j)\",\"tile(i, j; 8)\",parallel(i),verdict,same_as,seconds,kind,array,cell,source,sink,params,message";
     assert_eq!(csv.lines().next(), Some(head));
     assert_eq!(csv.lines().count(), 9);
     let carried = csv.lines().find(|line| line.starts_with("1,")).expect("point 1");
-    assert!(carried.contains("illegal,,flow,A,") && carried.contains("\"S0(i=1, j=1)\""), "{carried}");
+    assert!(carried.contains("illegal,,,flow,A,") && carried.contains("\"S0(i=1, j=1)\""), "{carried}");
 
     place.farkas_words(&["explore", "wave.fks", "--space", space, "-o", "t.json"]).succeeds();
     let rows: Value = serde_json::from_slice(&place.read("t.json")).expect("it is JSON");
@@ -127,4 +127,22 @@ fn bad_spaces_and_files_are_explained() {
     place.write("bad.fks", b"fn f() -> (x: f64) { x = y }");
     place.farkas("explore bad.fks --space reverse(i)").fails(1, &["E0101"]);
     assert!(!place.names().iter().any(|name| name.starts_with('t') && name != "two.fks"));
+}
+
+#[test]
+fn legal_points_are_measured_once_per_schedule() {
+    let place = place();
+    let line = ["explore", "wave.fks", "--space", "permute(i, j), reverse(i), reverse(i)", "--measure"];
+    let with = |more: &[&'static str]| place.farkas_words(&[&line[..], more].concat());
+    let explore = with(&["-D", "N=20", "-o", "t.json"]).succeeds().prints(&["fastest: point 0 (", "point 0 takes "]);
+    assert!(explore.stdout.starts_with("8 points: "), "{explore:#?}");
+    let rows: Value = serde_json::from_slice(&place.read("t.json")).expect("it is JSON");
+    for row in rows.as_array().expect("a list") {
+        let once = row["verdict"] == "legal" && row["same_as"].is_null();
+        assert_eq!(row["seconds"].is_number(), once, "{row}");
+    }
+    with(&["-D", "N=2"]).succeeds().prints(&["verdict  ms"]);
+    with(&[]).fails(2, &["the size is not known: N"]);
+    with(&["-D", "N=2", "--in", "B=1"]).fails(2, &["has no input `B`"]);
+    place.farkas_words(&["explore", "wave.fks", "--space", "reverse(i)", "-D", "N=2"]).fails(2, &["--measure"]);
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use farkas::explore::{Judgement, Row, Space};
 use serde_json::{Map, Value, json};
@@ -70,7 +71,7 @@ impl<'a> Table<'a> {
     fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut columns = vec!["point"];
         columns.extend(self.dimensions.iter().map(String::as_str));
-        columns.extend(["verdict", "same_as"]);
+        columns.extend(["verdict", "same_as", "seconds"]);
         columns.extend(WITNESS);
         columns.push("message");
         write_record(out, &columns)?;
@@ -79,6 +80,7 @@ impl<'a> Table<'a> {
             fields.extend(row.choices.iter().cloned());
             fields.push(row.judgement.name().to_string());
             fields.push(row.same_as.map_or(String::new(), |same| same.to_string()));
+            fields.push(row.time.map_or(String::new(), |time| time.as_secs_f64().to_string()));
             fields.extend(WITNESS.map(|key| witness(row).map_or(String::new(), |witness| short(&witness[key]))));
             fields.push(message(row).unwrap_or_default().to_string());
             write_record(out, &fields)?;
@@ -96,6 +98,7 @@ impl<'a> Table<'a> {
             }
             object.insert("verdict".into(), row.judgement.name().into());
             object.insert("same_as".into(), json!(row.same_as));
+            object.insert("seconds".into(), json!(row.time.map(|time| time.as_secs_f64())));
             for key in WITNESS {
                 object.insert(key.into(), witness(row).map_or(Value::Null, |witness| witness[key].clone()));
             }
@@ -109,12 +112,20 @@ impl<'a> Table<'a> {
         let mut lines: Vec<Vec<String>> = Vec::new();
         let mut head = vec!["point".to_string()];
         head.extend(self.dimensions.iter().cloned());
-        head.extend(["verdict", "why"].map(str::to_string));
+        let measured = self.rows.iter().any(|row| row.time.is_some());
+        head.push("verdict".to_string());
+        if measured {
+            head.push("ms".to_string());
+        }
+        head.push("why".to_string());
         lines.push(head);
         for row in self.rows.iter().take(SHOWN) {
             let mut line = vec![row.point.to_string()];
             line.extend(row.choices.iter().cloned());
             line.push(row.judgement.name().to_string());
+            if measured {
+                line.push(row.time.map_or(String::new(), millis));
+            }
             line.push(match (message(row), row.same_as) {
                 (Some(message), _) => message.to_string(),
                 (None, Some(same)) => format!("the same as {same}"),
@@ -139,6 +150,10 @@ impl<'a> Table<'a> {
         }
         text
     }
+}
+
+pub(super) fn millis(time: Duration) -> String {
+    format!("{:.3}", time.as_secs_f64() * 1e3)
 }
 
 pub(super) fn witness(row: &Row) -> Option<&Value> {

@@ -45,7 +45,11 @@ impl Given {
 }
 
 /// Loads or makes all inputs. Each input of the function must be there.
-pub(super) fn load(function: &Function, sizes: &[Named<i64>], inputs: &[Named<Origin>]) -> Result<Given, Failure> {
+pub(in crate::commands) fn load(
+    function: &Function,
+    sizes: &[Named<i64>],
+    inputs: &[Named<Origin>],
+) -> Result<Given, Failure> {
     let arguments = &function.signature().args;
     let origin =
         |argument: &Argument| inputs.iter().find(|input| input.name == argument.name).map(|input| &input.value);
