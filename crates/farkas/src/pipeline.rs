@@ -258,7 +258,9 @@ pub(crate) fn compile(source: &Source, function: &Function, options: &Options, l
     }
     // Accumulators with a cell per iteration are worth it only where they end up in a register.
     // A user's schedule was proven for this model and stays with it.
-    let expanded = |array: &poly::ScopArray| array.expanded && is_in_memory(&kernel, &array.name);
+    let expanded = |array: &poly::ScopArray| {
+        array.expanded > 0 && rank_in_memory(&kernel, &array.name) > Some(array.shape.len() - array.expanded)
+    };
     if options.schedule.is_none() && scheduled.analysed.scop.arrays.iter().any(expanded) {
         tracing::debug!("accumulators stay in memory: modelling again with one set of cells");
         scheduled = schedule_with(source, function, Storage::Reused, options, log)?;
@@ -323,8 +325,9 @@ pub(crate) fn lower(scop: &Scop, legal: &LegalSchedule) -> diag::Result<loops::K
     Ok(loops::optimize(poly::generate(scop, legal)?))
 }
 
-fn is_in_memory(kernel: &loops::Kernel, array: &str) -> bool {
-    kernel.arrays.iter().any(|declared| declared.name == array)
+/// What the loops have left of an array.
+fn rank_in_memory(kernel: &loops::Kernel, array: &str) -> Option<usize> {
+    kernel.arrays.iter().find(|declared| declared.name == array).map(|declared| declared.shape.len())
 }
 
 fn emit_dependences(scop: &Scop, deps: &Dependences, options: &Options, log: &mut Log) -> diag::Result<()> {

@@ -6,7 +6,7 @@ extern crate farkas_interp as interp;
 mod generate;
 
 use interp::{Env, Error, run_loops};
-use loops::{Kernel, contract, optimize, parse, promote, simplify, verify};
+use loops::{Kernel, contract, narrow, optimize, parse, promote, rebase, simplify, verify};
 use program::{Data, Role, ScalarType, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -56,8 +56,10 @@ proptest! {
         let expected = results(kernel.clone(), n);
         let in_bounds = !matches!(expected, Err(Error::OutOfBounds { .. } | Error::IndexOverflow { .. }));
         prop_assert!(in_bounds, "{:?} in\n{}", expected, kernel);
-        let passes: [(&str, Pass); 4] = [
+        let passes: [(&str, Pass); 6] = [
             ("simplify", simplify),
+            ("rebase", |kernel| rebase(simplify(kernel))),
+            ("narrow", |kernel| narrow(simplify(kernel))),
             ("contract", |kernel| contract(simplify(kernel))),
             ("promote", |kernel| promote(simplify(kernel))),
             ("optimize", optimize),

@@ -9,11 +9,13 @@ mod contract;
 mod ir;
 mod linear;
 mod magnitude;
+mod narrow;
 mod optimize;
 mod print;
 mod promote;
 mod prune;
 mod read;
+mod rebase;
 mod roughness;
 mod simplify;
 mod strides;
@@ -26,9 +28,11 @@ pub use ir::{
     ScalarDecl, ScalarId, Stmt, VarId,
 };
 pub use magnitude::index_arithmetic_fits;
+pub use narrow::narrow;
 pub use optimize::optimize;
 pub use promote::promote;
 pub use read::{ReadError, parse};
+pub use rebase::rebase;
 pub use roughness::roughness;
 pub use simplify::simplify;
 pub use strides::strides;

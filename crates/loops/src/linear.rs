@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{CompareOp, Cond, Index};
+use crate::{CompareOp, Cond, Index, VarId};
 
 /// `constant + Σ coefficient · atom`. The key orders loop variables before parameters before everything else.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -96,6 +96,24 @@ pub(crate) fn simplify_index(index: &Index) -> Index {
 /// `a - b`, if that is a constant.
 pub(crate) fn constant_difference(a: &Index, b: &Index) -> Option<i64> {
     linear(a)?.add_scaled(&linear(b)?, -1)?.as_constant()
+}
+
+/// `x` where the expression is `var - x` plus a constant and `x` is made of variables and sizes; 0 for the variable itself.
+pub(crate) fn offset_of(index: &Index, var: VarId) -> Option<Index> {
+    let linear = linear(index)?;
+    let mut rest = Linear::default();
+    let mut found = false;
+    for ((rank, atom), coefficient) in &linear.terms {
+        match atom {
+            Index::Var(used) if *used == var && *coefficient == 1 => found = true,
+            Index::Var(used) if *used == var => return None,
+            Index::Var(_) | Index::Param(_) => {
+                rest.terms.insert((*rank, atom.clone()), coefficient.checked_neg()?);
+            }
+            _ => return None,
+        }
+    }
+    found.then(|| rest.build())
 }
 
 fn linear(index: &Index) -> Option<Linear> {

@@ -8,12 +8,14 @@ extern crate farkas_loops as loops;
 use std::fs;
 use std::path::Path;
 
-use loops::{Kernel, contract, optimize, parse, promote, simplify, verify};
+use loops::{Kernel, contract, narrow, optimize, parse, promote, rebase, simplify, verify};
 
 fn pass(name: &str) -> fn(Kernel) -> Kernel {
     match name {
         "read" => |kernel| kernel,
         "simplify" => simplify,
+        "rebase" => |kernel| rebase(simplify(kernel)),
+        "narrow" => |kernel| narrow(simplify(kernel)),
         "contract" => |kernel| contract(simplify(kernel)),
         "promote" => |kernel| simplify(promote(simplify(kernel))),
         "optimize" => optimize,

@@ -79,7 +79,7 @@ impl<'a> Modeller<'a> {
                 shape: array.shape.clone(),
                 role: array.role,
                 accumulator: false,
-                expanded: false,
+                expanded: 0,
                 span: array.span,
             });
         }
@@ -367,7 +367,7 @@ impl<'a> Modeller<'a> {
         }
         let name = unique(name, |name| self.arrays.iter().any(|known| known.name == name));
         let id = ArrayId(self.arrays.len() as u32);
-        let expanded = first < place.ordered;
+        let expanded = place.ordered - first;
         self.arrays.push(ScopArray { name, ty, shape, role: Role::Local, accumulator: true, expanded, span });
         Ok((id, index))
     }

@@ -32,8 +32,9 @@ pub struct ScopArray {
     pub role: Role,
     /// Holds partial results of a reduction; unknown to the user.
     pub accumulator: bool,
-    /// An accumulator with a cell of its own for every iteration of ordered loops, which could do with fewer.
-    pub expanded: bool,
+    /// The first so many dimensions give an accumulator cells of its own in every iteration of ordered loops; it could do
+    /// without them.
+    pub expanded: usize,
     pub span: Span,
 }
 

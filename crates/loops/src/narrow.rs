@@ -1,0 +1,138 @@
+//! Narrowing: a local array of which every iteration uses a slice of its own keeps one slice.
+//!
+//! In: a kernel with normalised subscripts (`simplify`).  Out: one with smaller local arrays.
+//!
+//! If all accesses to an array lie in one loop, and all have the loop's variable (plus something that does not change in
+//! it) at one dimension, no two iterations touch the same cell. No value passes between them, so they can share the cells
+//! of one iteration, unless they run at once. The same holds for a loop inside that one, and so on inwards; a loop
+//! whose variable is no subscript ends it, because its iterations may pass values on.
+
+use program::Role;
+
+use crate::linear::offset_of;
+use crate::walk::{Rewrite, VarsUsed, Visit};
+use crate::{ArrayId, Expr, ExprKind, For, Index, Kernel, LoopKind, Stmt, VarId};
+
+/// Drops the dimensions of local arrays along which nothing has to be kept.
+pub fn narrow(mut kernel: Kernel) -> Kernel {
+    for number in 0..kernel.arrays.len() {
+        let array = ArrayId(number as u32);
+        let declared = &kernel.arrays[number];
+        if declared.role != Role::Local || declared.shape.is_empty() {
+            continue;
+        }
+        let mut dims: Vec<usize> = Vec::new();
+        private_dims(&kernel.body, array, &mut dims);
+        if !dims.is_empty() {
+            let mut drop = DropDims { array, dims };
+            kernel.arrays[number].shape = drop.rest(std::mem::take(&mut kernel.arrays[number].shape));
+            kernel.body = drop.block(std::mem::take(&mut kernel.body));
+        }
+    }
+    kernel
+}
+
+/// Adds the dimensions that the loops around all accesses make private, from the outside in.
+fn private_dims(stmts: &[Stmt], array: ArrayId, dims: &mut Vec<usize>) {
+    let mut touching = stmts.iter().filter_map(|stmt| {
+        let subscripts = Subscripts::of(stmt, array);
+        (!subscripts.is_empty()).then_some((stmt, subscripts))
+    });
+    let (Some((stmt, subscripts)), None) = (touching.next(), touching.next()) else { return };
+    match stmt {
+        Stmt::For(For { var, kind: LoopKind::Serial | LoopKind::Unrolled, body, .. }) => {
+            let Some(dim) = (0..subscripts[0].len()).find(|dim| is_private(&subscripts, *dim, *var, dims)) else {
+                return;
+            };
+            dims.push(dim);
+            private_dims(body, array, dims);
+        }
+        Stmt::If { then, otherwise, .. } => {
+            let outside = dims.len();
+            private_dims(then, array, dims);
+            // Two branches would have to agree.
+            if dims.len() == outside {
+                private_dims(otherwise, array, dims);
+            } else if otherwise.iter().any(|stmt| !Subscripts::of(stmt, array).is_empty()) {
+                dims.truncate(outside);
+            }
+        }
+        Stmt::For(_) | Stmt::Store { .. } | Stmt::Set { .. } => {}
+    }
+}
+
+/// Whether every access has, at this dimension, the variable plus the same thing, which is made of sizes.
+fn is_private(subscripts: &[Vec<Index>], dim: usize, var: VarId, taken: &[usize]) -> bool {
+    let first = &subscripts[0][dim];
+    let made_of_sizes = offset_of(first, var).is_some_and(|offset| VarsUsed::of_indices([&offset]).is_empty());
+    !taken.contains(&dim) && made_of_sizes && subscripts.iter().all(|subscript| subscript[dim] == *first)
+}
+
+/// The subscripts of all accesses to an array.
+struct Subscripts {
+    array: ArrayId,
+    found: Vec<Vec<Index>>,
+}
+
+impl Subscripts {
+    fn of(stmt: &Stmt, array: ArrayId) -> Vec<Vec<Index>> {
+        let mut subscripts = Subscripts { array, found: Vec::new() };
+        subscripts.stmt(stmt);
+        subscripts.found
+    }
+}
+
+impl Visit for Subscripts {
+    // Index arithmetic loads nothing.
+    fn index(&mut self, _: &Index) {}
+
+    fn expr(&mut self, expr: &Expr) {
+        if let ExprKind::Load { array, index } = &expr.kind
+            && *array == self.array
+        {
+            self.found.push(index.clone());
+        }
+        self.descend_expr(expr);
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        if let Stmt::Store { array, index, .. } = stmt
+            && *array == self.array
+        {
+            self.found.push(index.clone());
+        }
+        self.descend_stmt(stmt);
+    }
+}
+
+struct DropDims {
+    array: ArrayId,
+    dims: Vec<usize>,
+}
+
+impl DropDims {
+    fn rest(&self, subscripts: Vec<Index>) -> Vec<Index> {
+        let numbered = subscripts.into_iter().enumerate();
+        numbered.filter(|(dim, _)| !self.dims.contains(dim)).map(|(_, subscript)| subscript).collect()
+    }
+}
+
+impl Rewrite for DropDims {
+    fn expr(&mut self, expr: Expr) -> Expr {
+        match expr.kind {
+            ExprKind::Load { array, index } if array == self.array => {
+                Expr { kind: ExprKind::Load { array, index: self.rest(index) }, ty: expr.ty }
+            }
+            _ => self.descend_expr(expr),
+        }
+    }
+
+    fn stmt(&mut self, stmt: Stmt) -> Vec<Stmt> {
+        vec![match stmt {
+            Stmt::Store { array, index, value } if array == self.array => {
+                Stmt::Store { array, index: self.rest(index), value: self.expr(value) }
+            }
+            stmt => self.descend_stmt(stmt),
+        }]
+    }
+}
