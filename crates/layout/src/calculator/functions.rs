@@ -4,7 +4,7 @@ use diag::Span;
 
 use super::draw::Table;
 use super::script::{Argument, Value, read};
-use super::{Answer, Located, map_text};
+use super::{Answer, Located, map_text, past_note, product_notes};
 use crate::bridge::LinearLayout;
 use crate::cute::{ComposedLayout, Layout, Swizzle, coordinate_of, prefix_product, shape_div};
 use crate::error::{Error, Result};
@@ -110,14 +110,7 @@ fn tuple(nested: &Nested<i64>) -> Value {
 
 fn call(name: &str, span: Span, arguments: &[Argument], notes: &std::cell::RefCell<Vec<String>>) -> Located<Value> {
     let at = |error: Error| (span, error);
-    if name.ends_with("_product")
-        && let Some(Argument { value: Value::Layout(layout), .. }) = arguments.first()
-        && let Some((stride, covered)) = layout.gap()
-    {
-        let note = format!("{layout} leaves holes: its stride {stride} is not a multiple of {covered}");
-        notes.borrow_mut().push(note);
-    }
-    match arguments {
+    let value = match arguments {
         [a] if matches!(a.value, Value::Morphism(_)) => of_morphism(name, &a.morphism()?).map_err(at)?,
         [a, b] if matches!(a.value, Value::Morphism(_)) => of_morphisms(name, span, &a.morphism()?, b)?,
         [a] => of_one(name, span, a)?,
@@ -125,7 +118,15 @@ fn call(name: &str, span: Span, arguments: &[Argument], notes: &std::cell::RefCe
         [a, b, c] => of_three(name, span, a, b, c)?,
         _ => None,
     }
-    .ok_or_else(|| (span, unknown(name, span, arguments.len())))
+    .ok_or_else(|| (span, unknown(name, span, arguments.len())))?;
+    if let (Value::Layout(result), [a, b]) = (&value, arguments) {
+        if name.ends_with("_product") {
+            notes.borrow_mut().extend(product_notes(&a.layout()?, &b.layout()?, result));
+        } else if name == "composition" && !matches!(b.value, Value::Tiler(_)) {
+            notes.borrow_mut().extend(past_note("coordinates", result.size(), b.layout()?.size()));
+        }
+    }
+    Ok(value)
 }
 
 fn unknown(name: &str, span: Span, count: usize) -> Error {
@@ -193,7 +194,7 @@ fn of_two(name: &str, span: Span, a: &Argument, b: &Argument) -> Located<Option<
         "composition" if by_mode => return tiled(Layout::composition_by_mode),
         "composition" => match &a.value {
             Value::Composed(composed) => Value::Composed(composed.composition(&b.layout()?).map_err(at)?),
-            _ => return layouts(Layout::composition),
+            _ => return layouts(Layout::composition_running_on),
         },
         "logical_divide" if by_mode => return tiled(Layout::logical_divide_by_mode),
         "logical_divide" => return layouts(Layout::logical_divide),

@@ -1,13 +1,15 @@
 //! One question per line: `{"op": …, "in": {…}}` in, `{"ok": …}` or `{"err": …}` out.
 //!
 //! The operations and their fields are those of the oracle files. A product whose first factor has holes that no
-//! copy fills carries a `"note"` next to its answer.
+//! copy fills, and a product or composite with items past its size, carry a `"note"` next to the answer.
 
 use serde_json::{Value, json};
 
 use super::json::{
-    Fields, from_layout, from_morphism, from_nest_morphism, from_nested, integer, list, nested, object, optional, wrong,
+    Fields, from_layout, from_morphism, from_nest_morphism, from_nested, integer, layout, list, nested, object,
+    optional, wrong,
 };
+use super::{past_note, product_notes};
 use crate::cute::{ComposedLayout, Layout, Swizzle, coordinate_of, prefix_product, shape_div};
 use crate::error::{Error, Result};
 use crate::morphism;
@@ -33,7 +35,8 @@ fn answer(line: &str) -> Result<Answer> {
     let operation = question.value("op")?.as_str().ok_or_else(|| wrong("`op` must be a string"))?;
     let fields = object(question.value("in")?)?;
     if let Some(answer) = cute(operation, fields)? {
-        return Ok((answer, product_note(operation, fields)?));
+        let note = note(operation, fields, &answer)?;
+        return Ok((answer, note));
     }
     match tuple_morphisms(operation, fields)? {
         Some(answer) => Ok((answer, None)),
@@ -44,13 +47,15 @@ fn answer(line: &str) -> Result<Answer> {
     }
 }
 
-fn product_note(operation: &str, fields: Fields<'_>) -> Result<Option<String>> {
-    if !operation.ends_with("_product") || !fields.0.contains_key("A") {
+fn note(operation: &str, fields: Fields<'_>, answer: &Value) -> Result<Option<String>> {
+    if operation == "composition" {
+        return Ok(past_note("coordinates", layout(answer)?.size(), fields.layout("B")?.size()));
+    }
+    if !operation.ends_with("_product") || operation == "prefix_product" {
         return Ok(None);
     }
-    Ok(fields.layout("A")?.gap().map(|(stride, covered)| {
-        format!("the first factor has holes that no copy fills: its stride {stride} is not a multiple of {covered}")
-    }))
+    let notes = product_notes(&fields.layout("A")?, &fields.layout("B")?, &layout(answer)?);
+    Ok((!notes.is_empty()).then(|| notes.join("; ")))
 }
 
 fn cute(operation: &str, fields: Fields<'_>) -> Result<Option<Value>> {
@@ -65,7 +70,7 @@ fn cute(operation: &str, fields: Fields<'_>) -> Result<Option<Value>> {
         "coalesce" => one(Layout::coalesce)?,
         "coalesce_profile" => from_layout(&fields.layout("L")?.coalesce_profile(&fields.nested("profile")?)?),
         "filter" => one(Layout::filter)?,
-        "composition" => two(Layout::composition)?,
+        "composition" => two(Layout::composition_running_on)?,
         "composition_by_mode" => tiled(Layout::composition_by_mode)?,
         "complement" => from_layout(&fields.layout("L")?.complement_in(&fields.nested("M")?)?),
         "right_inverse" => from_layout(&fields.layout("L")?.right_inverse()?),

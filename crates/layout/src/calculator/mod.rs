@@ -22,6 +22,7 @@ use diag::Span;
 pub use draw::Table;
 pub use jsonl::jsonl;
 
+use crate::cute::Layout;
 use crate::error::{Error, Result};
 use crate::transform::{Solver, Transform};
 
@@ -54,6 +55,25 @@ pub fn evaluate(script: &str) -> Result<Answer, diag::Error> {
 
 /// An error and where in the script it happened.
 type Located<T> = std::result::Result<T, (Span, Error)>;
+
+/// What to know of a product: holes that no copy fills, and copies past its size.
+fn product_notes(block: &Layout, copies: &Layout, product: &Layout) -> Vec<String> {
+    let gap = block
+        .gap()
+        .map(|(stride, covered)| format!("{block} leaves holes: its stride {stride} is not a multiple of {covered}"));
+    let past = past_note("copies", copies.size() - product.copies_past(block, copies), copies.size());
+    gap.into_iter().chain(past).collect()
+}
+
+/// What to know of a composite that is smaller than the inner layout.
+fn past_note(what: &str, held: i64, wanted: i64) -> Option<String> {
+    (held < wanted).then(|| {
+        format!(
+            "the shape holds {held} of the {wanted} {what}: the others fill a row only in part, and stand past the \
+             size of the result, where its last mode runs on"
+        )
+    })
+}
 
 /// The map as text; none, with a note, if isl cannot give it.
 fn map_text(solver: &Solver, transform: &Result<Transform>, notes: &mut Vec<String>) -> Option<String> {

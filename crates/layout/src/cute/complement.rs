@@ -140,8 +140,9 @@ impl Layout {
                 room.push(Mode::new(copies, covered));
                 Room::Free(Layout::from_flat(&coalesce_modes(room, LastMode::Drop))?)
             }
-            // Nothing follows the overlapping mode, and the last mode's shape is never asked for.
+            // Nothing follows the overlapping mode, which is then the unbounded one.
             Some((position, _, _)) if position + 1 == room.len() && copies == 1 => {
+                room[position].shape = 2;
                 Room::Free(Layout::from_flat(&coalesce_modes(room, LastMode::Keep))?)
             }
             Some((_, stride, covered)) => Room::Overlaps { stride, covered },

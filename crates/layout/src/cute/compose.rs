@@ -17,6 +17,10 @@ pub(super) enum Partial {
     Fits,
     /// The part must divide the mode, as the operations that are defined by tiling want it.
     Divides,
+    /// As `Fits`; and where the very last mode of B does not fill whole rows, its rest runs on past the size of the
+    /// result, along the unbounded last mode. The result is then too small for B, but right for every index below
+    /// B's size.
+    RunsOn,
 }
 
 const COMPOSITION: &str = "composition";
@@ -27,9 +31,22 @@ impl Layout {
         self.compose_with(&inner.modes, Partial::Fits)
     }
 
+    /// The same, if it is right for every index below the size of `inner`; its own size may be less.
+    ///
+    /// Where the last mode of `inner` fills no whole row of a mode of `self`, `composition` has no answer. But a layout
+    /// is defined past its size, along its last mode: `(2,4):(2,8) ∘ 5:1` is `(2,2):(2,8)`, which gives 16 at 4.
+    pub fn composition_running_on(&self, inner: &Layout) -> Result<Layout> {
+        self.compose_with(&inner.modes, Partial::RunsOn)
+    }
+
     pub(super) fn compose_with(&self, inner: &Nested<Mode>, partial: Partial) -> Result<Layout> {
         let mut outer = Walk::new(self);
-        Layout::from_modes(inner.try_graft(&mut |mode| outer.mode(*mode, partial))?)
+        let mut left = inner.len();
+        Layout::from_modes(inner.try_graft(&mut |mode| {
+            left -= 1;
+            let partial = if partial == Partial::RunsOn && left > 0 { Partial::Fits } else { partial };
+            outer.mode(*mode, partial)
+        })?)
     }
 
     /// Composes the modes one by one; modes beyond the tiler are kept.
@@ -86,12 +103,20 @@ impl Walk {
         }
         let (mut shape, mut stride) = (inner.shape, inner.stride);
         let mut result = Vec::with_capacity(self.bounded.len() + 1);
-        for (outer, reached) in &mut self.bounded {
+        let bounded = self.bounded.len();
+        for position in 0..bounded {
+            let (outer, reached) = &mut self.bounded[position];
             if stride % outer.shape == 0 {
                 stride /= outer.shape;
                 continue;
             }
             if outer.shape % stride != 0 {
+                // Only modes of size 1 follow: within the layout this mode is the last, which any stride may walk.
+                let within = (shape - 1).saturating_mul(stride).saturating_add(*reached) < outer.shape;
+                if within && partial != Partial::Divides && position + 1 == bounded && self.last.shape == 1 {
+                    reach(outer, reached, (shape - 1) * stride)?;
+                    return Ok(Nested::Leaf(Mode::new(shape, multiply(COMPOSITION, stride, outer.stride)?)));
+                }
                 return Err(Error::NotDivisible {
                     operation: COMPOSITION,
                     dividend: stride.max(outer.shape),
@@ -109,11 +134,25 @@ impl Walk {
                 result.push(Mode::new(shape, step));
                 return Ok(flat_tree(&coalesce_modes(result, LastMode::Drop)));
             }
-            if shape % room != 0 {
-                return Err(indivisible(shape, room));
-            }
             reach(outer, reached, (room - 1) * stride)?;
             result.push(Mode::new(room, step));
+            if shape % room != 0 {
+                let rows = shape / room;
+                // A single row would drop the last mode, and with it what runs on.
+                if partial != Partial::RunsOn || rows == 1 {
+                    return Err(indivisible(shape, room));
+                }
+                let next = match self.bounded.get_mut(position + 1) {
+                    Some((next, _)) if rows >= next.shape => return Err(indivisible(shape, room)),
+                    Some((next, reached)) => {
+                        reach(next, reached, rows)?;
+                        *next
+                    }
+                    None => self.last,
+                };
+                result.push(Mode::new(rows, next.stride));
+                return Ok(flat_tree(&coalesce_modes(result, LastMode::Drop)));
+            }
             shape /= room;
             stride = 1;
         }

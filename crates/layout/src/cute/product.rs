@@ -1,7 +1,8 @@
 //! Products: copies of a layout, arranged by another, in the six groupings of the modes.
 //!
 //! The copies are placed by `B` in the room that `A` leaves. If `A` leaves holes that no copy fills, the product is
-//! still given and [`Layout::gap`] of `A` tells of them.
+//! still given and [`Layout::gap`] of `A` tells of them. If the last copies fill no whole row of the room, they stand
+//! past the size of the product, where its last mode runs on, and [`Layout::copies_past`] tells how many they are.
 
 use super::complement::{Room, copies, not_sorted_out};
 use super::compose::Partial;
@@ -12,7 +13,7 @@ use crate::nested::Nested;
 impl Layout {
     /// `(A, copies)`.
     pub fn logical_product(&self, copies: &Layout) -> Result<Layout> {
-        Layout::tuple([self.clone(), self.place(copies, Partial::Fits)?])
+        Layout::tuple([self.clone(), self.place(copies, Partial::RunsOn)?])
     }
 
     /// The same as the logical product, for a layout as second factor.
@@ -22,7 +23,7 @@ impl Layout {
 
     /// `(A, copy modes…)`.
     pub fn tiled_product(&self, copies: &Layout) -> Result<Layout> {
-        let placed = self.place(copies, Partial::Fits)?;
+        let placed = self.place(copies, Partial::RunsOn)?;
         Layout::tuple(std::iter::once(self.clone()).chain(placed.top_modes()))
     }
 
@@ -62,6 +63,11 @@ impl Layout {
                 .map(|(b, a)| Ok(Layout::tuple([b, a])?.coalesce()))
                 .collect::<Result<Vec<_>>>()?,
         )
+    }
+
+    /// How many of the copies that `copies` asks for lie past the size of this product of `block`.
+    pub fn copies_past(&self, block: &Layout, copies: &Layout) -> i64 {
+        copies.size() - self.size() / block.size()
     }
 
     fn place(&self, arrangement: &Layout, partial: Partial) -> Result<Layout> {
