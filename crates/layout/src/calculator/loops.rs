@@ -10,7 +10,7 @@ use super::draw::{MAX_CELLS, Table};
 use super::{Answer, Located, map_text};
 use crate::bridge::graph_of;
 use crate::error::{Error, Result};
-use crate::iter::{DomainId, Schedule, SplitKind, SwizzleKind};
+use crate::iter::{Allocation, DomainId, Schedule, SplitKind, SwizzleKind};
 use crate::text::Cursor;
 use crate::transform::{Axis, Expr, Params, Solver, Truth};
 
@@ -205,8 +205,17 @@ impl State {
             }
             "allocation" => {
                 let allocation = schedule.allocation(schedule.loops())?;
-                let holes = allocation.holes(&Params::new()).map_or(String::new(), |holes| format!(", {holes} holes"));
-                format!("{} cells for {} items{holes}", allocation.cells, allocation.items)
+                let cells = &allocation.cells;
+                let counted = || schedule.count_items(&self.solver).ok().flatten().map(Expr::Const);
+                match allocation.items.clone().or_else(counted) {
+                    Some(items) => {
+                        let known = Allocation { cells: cells.clone(), items: Some(items.clone()) };
+                        let holes = known.holes(&Params::new()).ok().flatten();
+                        let holes = holes.map_or(String::new(), |holes| format!(", {holes} holes"));
+                        format!("{cells} cells for {items} items{holes}")
+                    }
+                    None => format!("{cells} cells"),
+                }
             }
             "layout" => schedule.to_layout()?.to_string(),
             "dot" => graph_of(&schedule)?.graph.to_dot(),

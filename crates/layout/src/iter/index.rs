@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::schedule::{DomainId, Operation, Schedule, Step, SwizzleKind};
 use crate::error::{Error, Result};
-use crate::transform::{Expr, Transform};
+use crate::transform::{Bound, Expr, Transform};
 
 impl Schedule {
     /// The transform from loops to roots. It is defined on every iteration, also on holes, whose roots are out of
@@ -15,7 +15,8 @@ impl Schedule {
         Transform::new(self.loop_axes(), self.root_axes(), index)
     }
 
-    /// The transform from roots to loops. Broadcast loops have no such index.
+    /// The transform from roots to loops, defined on the roots that no resize takes away. Broadcast loops have no such
+    /// index.
     pub fn loops_of_roots(&self) -> Result<Transform> {
         if self.has_broadcasts() {
             return Err(Error::inadmissible("index", "the index of a broadcast loop is not a function of the roots"));
@@ -29,7 +30,18 @@ impl Schedule {
             }
         }
         let index = self.loops().iter().map(|domain| lookup(&indices, *domain)).collect::<Result<_>>()?;
-        Transform::new(self.root_axes(), self.loop_axes(), index)
+        let kept = self
+            .slices()
+            .map(|domain| Ok(Bound { index: lookup(&indices, domain)?, extent: self.extent(domain).clone() }));
+        Transform::new(self.root_axes(), self.loop_axes(), index)?.restrict(kept.collect::<Result<Vec<_>>>()?)
+    }
+
+    /// The outputs of the resizes that take something away.
+    pub(super) fn slices(&self) -> impl Iterator<Item = DomainId> {
+        self.steps().into_iter().filter_map(|step| match step.operation {
+            Operation::Resize { left, right } if left < 0 || right < 0 => step.outputs.first().copied(),
+            _ => None,
+        })
     }
 
     /// The index of every domain of the schedule in terms of the loops.
@@ -50,7 +62,7 @@ impl Schedule {
         let mut next = || inputs.next().ok_or_else(missing);
         Ok(match &step.operation {
             Operation::Split { .. } => {
-                let (index, inner) = (next()?, self.extent(step.outputs[1]).clone());
+                let (index, inner) = (next()?, self.divisor(step.outputs[1]));
                 vec![index.clone().div(inner.clone()), index.modulo(inner)]
             }
             Operation::Merge => {
@@ -62,7 +74,7 @@ impl Schedule {
                 let (x, y) = (next()?, next()?);
                 let swizzled = match kind {
                     SwizzleKind::Xor => y.xor(x.clone(), self.bits(step)),
-                    SwizzleKind::CyclicShift => x.clone().add(y).modulo(self.extent(step.inputs[1]).clone()),
+                    SwizzleKind::CyclicShift => x.clone().add(y).modulo(self.divisor(step.inputs[1])),
                 };
                 vec![x, swizzled]
             }
@@ -78,7 +90,7 @@ impl Schedule {
                 vec![next()?.mul(inner).add(next()?)]
             }
             Operation::Merge => {
-                let (merged, inner) = (next()?, self.extent(step.inputs[1]).clone());
+                let (merged, inner) = (next()?, self.divisor(step.inputs[1]));
                 vec![merged.clone().div(inner.clone()), merged.modulo(inner)]
             }
             Operation::Resize { left, .. } => vec![next()?.add(Expr::Const(-left))],
@@ -86,11 +98,17 @@ impl Schedule {
                 let (x, y) = (next()?, next()?);
                 let original = match kind {
                     SwizzleKind::Xor => y.xor(x.clone(), self.bits(step)),
-                    SwizzleKind::CyclicShift => y.sub(x.clone()).modulo(self.extent(step.inputs[1]).clone()),
+                    SwizzleKind::CyclicShift => y.sub(x.clone()).modulo(self.divisor(step.inputs[1])),
                 };
                 vec![x, original]
             }
         })
+    }
+
+    /// The extent of a domain as a divisor. An empty domain has no index, so any divisor is right.
+    fn divisor(&self, domain: DomainId) -> Expr {
+        let extent = self.extent(domain).clone();
+        if extent.constant() == Some(0) { Expr::Const(1) } else { extent }
     }
 
     fn bits(&self, step: &Step) -> u32 {

@@ -8,13 +8,14 @@
 //! 2. divisible split: outer and inner in bounds ⇒ input in bounds;
 //! 3. merge: outer in bounds ⇔ merged in bounds; inner is in bounds always;
 //! 4. resize: where it only adds, input ⇒ output; where it only takes away, output ⇒ input;
-//! 5. swizzle: inputs ⇔ outputs.
+//! 5. swizzle: outputs ⇒ inputs; for xor also inputs ⇒ outputs. A cyclic shift is taken back modulo its extent, so its
+//!    second input is in bounds always, and says nothing of the output.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use super::index::lookup;
-use super::schedule::{DomainId, Operation, Schedule, Step};
+use super::schedule::{DomainId, Operation, Schedule, Step, SwizzleKind};
 use crate::error::Result;
 use crate::transform::{Expr, Solver, Truth};
 
@@ -135,12 +136,20 @@ impl Schedule {
                             known.insert(input);
                         }
                     }
-                    Operation::Swizzle(_) => {
+                    Operation::Swizzle(SwizzleKind::Xor) => {
                         if all(&known, &step.outputs) {
                             known.extend(&step.inputs);
                         }
                         if all(&known, &step.inputs) {
                             known.extend(&step.outputs);
+                        }
+                    }
+                    Operation::Swizzle(SwizzleKind::CyclicShift) => {
+                        known.insert(step.inputs[1]);
+                        for (near, far) in [(step.inputs[0], step.outputs[0]), (step.outputs[0], step.inputs[0])] {
+                            if known.contains(&near) {
+                                known.insert(far);
+                            }
                         }
                     }
                 }

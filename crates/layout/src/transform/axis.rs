@@ -18,12 +18,21 @@ impl Axis {
     }
 }
 
+/// An expression over the inputs that must lie in `0..extent`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Bound {
+    pub index: Expr,
+    pub extent: Expr,
+}
+
 /// A map from the coordinates of its inputs to those of its outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transform {
     inputs: Vec<Axis>,
     outputs: Vec<Axis>,
     index: Vec<Expr>,
+    /// Beyond the extents of the inputs, where the map is defined.
+    bounds: Vec<Bound>,
 }
 
 const TRANSFORM: &str = "transform";
@@ -38,12 +47,20 @@ impl Transform {
             ));
         }
         let index = index.into_iter().map(Expr::checked).collect::<Result<_>>()?;
-        Ok(Transform { inputs, outputs, index })
+        Ok(Transform { inputs, outputs, index, bounds: Vec::new() })
+    }
+
+    /// The transform where these bounds hold too, and undefined elsewhere.
+    pub fn restrict(mut self, bounds: impl IntoIterator<Item = Bound>) -> Result<Transform> {
+        for Bound { index, extent } in bounds {
+            self.bounds.push(Bound { index: index.checked()?, extent });
+        }
+        Ok(self)
     }
 
     pub fn identity(axes: Vec<Axis>) -> Transform {
         let index = (0..axes.len()).map(Expr::Input).collect();
-        Transform { inputs: axes.clone(), outputs: axes, index }
+        Transform { inputs: axes.clone(), outputs: axes, index, bounds: Vec::new() }
     }
 
     pub fn inputs(&self) -> &[Axis] {
@@ -59,11 +76,22 @@ impl Transform {
         &self.index
     }
 
+    /// Beyond the extents of the inputs, where the transform is defined.
+    pub fn bounds(&self) -> &[Bound] {
+        &self.bounds
+    }
+
+    /// The bounds with other expressions for the inputs.
+    fn bounds_of<'a>(&'a self, inputs: &'a [Expr]) -> impl Iterator<Item = Bound> + 'a {
+        self.bounds.iter().map(|bound| Bound { index: bound.index.substitute(inputs), extent: bound.extent.clone() })
+    }
+
     /// The parameters in order of appearance.
     pub fn params(&self) -> Vec<String> {
         let mut names = Vec::new();
         self.inputs.iter().chain(&self.outputs).for_each(|axis| axis.extent.collect_params(&mut names));
-        self.index.iter().for_each(|expr| expr.collect_params(&mut names));
+        let bounds = self.bounds.iter().flat_map(|bound| [&bound.index, &bound.extent]);
+        self.index.iter().chain(bounds).for_each(|expr| expr.collect_params(&mut names));
         names
     }
 
@@ -78,7 +106,8 @@ impl Transform {
             ));
         }
         let index = next.index.iter().map(|expr| expr.substitute(&self.index)).collect();
-        Transform::new(self.inputs.clone(), next.outputs.clone(), index)
+        let bounds = self.bounds.iter().cloned().chain(next.bounds_of(&self.index));
+        Transform::new(self.inputs.clone(), next.outputs.clone(), index)?.restrict(bounds)
     }
 
     /// The transform on some of more axes: its inputs are those at `positions`, its outputs stand where the first of
@@ -107,10 +136,10 @@ impl Transform {
                 index.push(Expr::Input(position));
             }
         }
-        Transform::new(axes.to_vec(), outputs, index)
+        Transform::new(axes.to_vec(), outputs, index)?.restrict(self.bounds_of(&inputs))
     }
 
-    /// The outputs at a point, which must be in bounds.
+    /// The outputs at a point, at which the transform must be defined.
     pub fn evaluate(&self, point: &[i64], params: &Params) -> Result<Vec<i64>> {
         if point.len() != self.inputs.len() {
             return Err(Error::profile(
@@ -125,6 +154,14 @@ impl Transform {
                     "evaluate",
                     format!("{} = {coordinate} is not in 0..{extent}", axis.name),
                 ));
+            }
+        }
+        for bound in &self.bounds {
+            let (index, extent) = (bound.index.evaluate(point, params)?, bound.extent.evaluate(&[], params)?);
+            if index < 0 || index >= extent {
+                let names = self.input_names();
+                let what = bound.index.display(&names);
+                return Err(Error::inadmissible("evaluate", format!("{what} = {index} is not in 0..{extent}")));
             }
         }
         self.index.iter().map(|expr| expr.evaluate(point, params)).collect()
@@ -146,6 +183,11 @@ impl fmt::Display for Transform {
         };
         let names = self.input_names();
         let index = self.index.iter().map(|expr| expr.display(&names).to_string()).collect::<Vec<_>>().join(", ");
-        write!(f, "[{}] -> [{}] = [{index}]", axes(&self.inputs), axes(&self.outputs))
+        write!(f, "[{}] -> [{}] = [{index}]", axes(&self.inputs), axes(&self.outputs))?;
+        for (position, bound) in self.bounds.iter().enumerate() {
+            let word = if position == 0 { "where" } else { "and" };
+            write!(f, " {word} 0 <= {} < {}", bound.index.display(&names), bound.extent)?;
+        }
+        Ok(())
     }
 }

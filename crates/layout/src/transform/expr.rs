@@ -25,7 +25,7 @@ pub enum Expr {
     Div(Box<Expr>, Box<Expr>),
     /// Remainder of that division.
     Mod(Box<Expr>, Box<Expr>),
-    /// Bitwise exclusive or of two numbers below 2 to the `bits`.
+    /// `a` with its lowest `bits` bits xored with those of `b`. An `a` past 2 to the `bits` stays past it.
     Xor {
         a: Box<Expr>,
         b: Box<Expr>,
@@ -143,7 +143,7 @@ impl Expr {
 
     pub fn xor(self, other: Expr, bits: u32) -> Expr {
         match (&self, &other) {
-            (Expr::Const(a), Expr::Const(b)) => Expr::Const(a ^ b),
+            (Expr::Const(a), Expr::Const(b)) => Expr::Const(xor_low(*a, *b, bits)),
             _ => Expr::Xor { a: Box::new(self), b: Box::new(other), bits },
         }
     }
@@ -247,7 +247,7 @@ impl Expr {
             Expr::Mul(a, b) => fits(go(a)?.checked_mul(go(b)?)),
             Expr::Div(a, b) => Ok(go(a)?.div_euclid(positive(go(b)?)?)),
             Expr::Mod(a, b) => Ok(go(a)?.rem_euclid(positive(go(b)?)?)),
-            Expr::Xor { a, b, .. } => Ok(go(a)? ^ go(b)?),
+            Expr::Xor { a, b, bits } => Ok(xor_low(go(a)?, go(b)?, *bits)),
             Expr::Select { condition, then, otherwise } => {
                 if go(condition)? >= 0 {
                     go(then)
@@ -262,6 +262,10 @@ impl Expr {
     pub fn display<'a>(&'a self, inputs: &'a [String]) -> impl fmt::Display + 'a {
         Named { expr: self, inputs }
     }
+}
+
+fn xor_low(a: i64, b: i64, bits: u32) -> i64 {
+    a ^ (b & ((1i64 << bits.min(62)) - 1))
 }
 
 /// `(x / f) * f + x mod f` is `x`.

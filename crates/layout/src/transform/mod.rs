@@ -12,7 +12,7 @@ mod solver;
 mod to_isl;
 mod verdict;
 
-pub use axis::{Axis, Transform};
+pub use axis::{Axis, Bound, Transform};
 pub use expr::{Expr, Params};
 pub use solver::Solver;
 pub use verdict::{Equivalence, Sample, Truth};

@@ -82,10 +82,12 @@ impl Frame {
         })
     }
 
-    /// Bit k of the result is the sum modulo 2 of both quotients by 2 to the k.
+    /// Bit k of the result is the sum modulo 2 of both quotients by 2 to the k; above `bits`, it is as in `a`.
     fn xor(&self, a: &PwAff, b: &PwAff, bits: u32) -> Result<PwAff> {
-        let mut result = self.build(&Expr::Const(0))?;
-        for bit in 0..bits.min(62) {
+        let bits = bits.min(62);
+        let whole = self.value(1i64 << bits)?;
+        let mut result = a.clone().scale_down_val(whole.clone())?.floor()?.scale_val(whole)?;
+        for bit in 0..bits {
             let weight = 1i64 << bit;
             let quotient = |x: &PwAff| -> Result<PwAff> { Ok(x.clone().scale_down_val(self.value(weight)?)?.floor()?) };
             let sum = quotient(a)?.add(quotient(b)?)?.mod_val(self.value(2)?)?;
@@ -112,7 +114,7 @@ impl Frame {
 }
 
 impl Transform {
-    /// The isl map from the inputs in bounds to the outputs.
+    /// The isl map from the inputs at which it is defined to the outputs.
     pub fn to_map(&self, context: &Context) -> Result<Map> {
         self.to_map_with(context, &self.params())
     }
@@ -120,7 +122,11 @@ impl Transform {
     /// The same with the given parameters, so that maps of several transforms share a space.
     pub(crate) fn to_map_with(&self, context: &Context, params: &[String]) -> Result<Map> {
         let frame = Frame::new(context, params, self.inputs().len())?.with_names(self.inputs())?;
-        let mut map = Map::from_domain(frame.bounds(self.inputs())?)?;
+        let mut domain = frame.bounds(self.inputs())?;
+        for bound in self.bounds() {
+            domain = domain.intersect(frame.within(&bound.index, &bound.extent)?)?;
+        }
+        let mut map = Map::from_domain(domain)?;
         for expr in self.index() {
             map = map.flat_range_product(Map::from_pw_aff(frame.build(expr)?)?)?;
         }

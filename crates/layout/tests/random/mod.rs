@@ -1,7 +1,9 @@
 //! Random layouts, morphisms and schedules, small enough to enumerate.
 #![allow(dead_code, clippy::allow_attributes, reason = "each test file uses some of these")]
 
-use farkas_layout::iter::{Schedule, SplitKind, SwizzleKind};
+use std::collections::HashMap;
+
+use farkas_layout::iter::{DomainId, Operation, Schedule, SplitKind, SwizzleKind};
 use farkas_layout::morphism::{NestMorphism, TupleMorphism};
 use farkas_layout::{Axis, Expr, Layout, Nested};
 use proptest::prelude::*;
@@ -99,11 +101,11 @@ pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         4 => (0..4usize, 1..7i64, any::<bool>()).prop_map(|(k, f, inner)| Step::Split(k, f, inner)),
         2 => (0..4usize).prop_map(Step::Merge),
-        1 => (0..4usize, 0..3i64, 0..3i64).prop_map(|(k, l, r)| Step::Resize(k, l, r)),
-        1 => (0..4usize, any::<bool>()).prop_map(|(k, xor)| Step::Swizzle(k, xor)),
+        2 => (0..4usize, -3..3i64, -3..3i64).prop_map(|(k, l, r)| Step::Resize(k, l, r)),
+        2 => (0..4usize, any::<bool>()).prop_map(|(k, xor)| Step::Swizzle(k, xor)),
         1 => (0..4usize).prop_map(Step::Swap),
     ];
-    proptest::collection::vec(step, 1..6)
+    proptest::collection::vec(step, 1..7)
 }
 
 pub(crate) fn schedule(extents: &[i64], steps: &[Step]) -> Schedule {
@@ -131,6 +133,39 @@ pub(crate) fn schedule(extents: &[i64], steps: &[Step]) -> Schedule {
         };
     }
     schedule
+}
+
+/// The items of a schedule: each root that stays in bounds, with its loops. Plain arithmetic, step by step.
+pub(crate) fn items(schedule: &Schedule) -> Vec<(Vec<i64>, Vec<i64>)> {
+    let extent = |domain: DomainId| schedule.extent(domain).constant().expect("a number");
+    let roots = schedule.roots();
+    let mut items = Vec::new();
+    'points: for point in points(&roots.iter().map(|&root| extent(root)).collect::<Vec<_>>()) {
+        let mut at = roots.iter().copied().zip(point.iter().copied()).collect::<HashMap<_, _>>();
+        for step in schedule.steps() {
+            let near = step.inputs.iter().map(|input| at[input]).collect::<Vec<_>>();
+            let far = match step.operation {
+                Operation::Split { .. } => {
+                    let inner = extent(step.outputs[1]);
+                    vec![near[0] / inner, near[0] % inner]
+                }
+                Operation::Merge => vec![near[0] * extent(step.inputs[1]) + near[1]],
+                Operation::Resize { left, .. } => vec![near[0] + left],
+                Operation::Swizzle(SwizzleKind::Xor) => vec![near[0], near[0] ^ near[1]],
+                Operation::Swizzle(SwizzleKind::CyclicShift) => {
+                    vec![near[0], (near[0] + near[1]) % extent(step.inputs[1])]
+                }
+            };
+            for (&output, index) in step.outputs.iter().zip(far) {
+                if index < 0 || index >= extent(output) {
+                    continue 'points;
+                }
+                at.insert(output, index);
+            }
+        }
+        items.push((point, schedule.loops().iter().map(|domain| at[domain]).collect()));
+    }
+    items
 }
 
 /// All points below the extents, the last coordinate fastest.
