@@ -163,6 +163,8 @@ struct Worker {
     budget: Budget,
     scop: Scop,
     deps: Dependences,
+    /// What the transformations of every point start from.
+    base: Plan,
 }
 
 impl Worker {
@@ -171,24 +173,26 @@ impl Worker {
         let options = engine.options();
         let budget = Budget { time: Some(options.time_limit), operations: options.operation_limit };
         let ctx = Context::new().map_err(|error| fail(diag::Error::bug("model", error.to_string())))?;
-        let within = |work: &dyn Fn() -> diag::Result<(Scop, Dependences)>| {
+        let within = |work: &dyn Fn() -> diag::Result<(Scop, Dependences, Plan)>| {
             ctx.with_budget(budget, || Ok(work()))
                 .unwrap_or_else(|error| Err(diag::Error::bug("budget", error.to_string())))
         };
-        let (scop, deps) = within(&|| {
+        let (scop, deps, base) = within(&|| {
             let scop = poly::model(&ctx, function, Storage::Expanded)?;
             poly::check_program(&scop)?;
             let deps = poly::dependences(&scop)?;
             poly::check_defined(&scop, &deps)?;
-            Ok((scop, if options.strict_order { deps.in_strict_order()? } else { deps }))
+            let deps = if options.strict_order { deps.in_strict_order()? } else { deps };
+            let base = poly::base_plan(&scop, &deps)?;
+            Ok((scop, deps, base))
         })
         .map_err(fail)?;
-        Ok(Worker { ctx, budget, scop, deps })
+        Ok(Worker { ctx, budget, scop, deps, base })
     }
 
     /// The plan of a point, if all its transformations apply.
     fn plan(&self, space: &Space, point: usize) -> std::result::Result<Plan, Box<diag::Diagnostic>> {
-        let mut plan = Plan::original(&self.scop);
+        let mut plan = self.base.clone();
         for step in space.choices(point).iter().flat_map(|choice| &choice.steps) {
             let step = space::aim(step, &plan);
             plan = transform::apply(&self.scop, &plan, &step)?;

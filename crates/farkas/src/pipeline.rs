@@ -186,7 +186,7 @@ impl Analysed {
     }
 
     fn original(&self, log: &mut Log) -> diag::Result<LegalSchedule> {
-        let original = log.stage("schedule", || poly::Plan::original(&self.scop).tree(&self.scop))?;
+        let original = log.stage("schedule", || poly::base_plan(&self.scop, &self.deps)?.tree(&self.scop))?;
         self.prove(original, log)
     }
 
@@ -299,7 +299,16 @@ fn smooth(scheduled: &mut Scheduled, kernel: &mut loops::Kernel, options: &Optio
         return Ok(());
     }
     let tidy = log.stage("schedule", || poly::transform::tidy(&analysed.scop).tree(&analysed.scop))?;
-    let Verdict::Legal(legal) = analysed.judge(tidy, log)? else { return Ok(()) };
+    let legal = match analysed.judge(tidy, log)? {
+        Verdict::Legal(legal) => legal,
+        _ if analysed.scop.equations.is_empty() || loops::roughness(kernel) == 0 => return Ok(()),
+        // Equations have no order as written; the next best is to keep those apart that do not need each other.
+        _ => match analysed.original(log) {
+            Ok(legal) => legal,
+            Err(diag::Error::Budget { .. }) => return Ok(()),
+            Err(error) => return Err(error),
+        },
+    };
     let candidate = log.stage("loops", || lower(&analysed.scop, &legal))?;
     let smoother = loops::roughness(&candidate) < loops::roughness(kernel);
     let closer = 2 * loops::strides(&candidate) <= loops::strides(kernel);

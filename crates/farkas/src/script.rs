@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use diag::{Diagnostic, Source, Span};
 use poly::transform::{self, Condition, StatementMap, Step, Target, Word};
-use poly::{Dependences, Kinds, LegalSchedule, Plan, Scop, Verdict};
+use poly::{Dependences, Kinds, LegalSchedule, Scop, Verdict};
 use program::Function;
 use syntax::ast::{Expr, ExprKind, Ident};
 use syntax::script;
@@ -155,7 +155,7 @@ pub(crate) enum Outcome {
 
 /// Applies the steps to the original order, checking after each; a step that breaks something is refused at its line.
 pub(crate) fn apply(scop: &Scop, dependences: &Dependences, steps: &[Step], program: &Source) -> diag::Result<Outcome> {
-    let mut plan = Plan::original(scop);
+    let mut plan = poly::base_plan(scop, dependences)?;
     let mut legal = None;
     for step in steps {
         let before = plan;

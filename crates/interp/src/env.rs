@@ -28,6 +28,8 @@ pub(crate) struct Declared {
 pub(crate) struct Memory {
     pub(crate) declared: Declared,
     pub(crate) data: Data,
+    /// While its equations are solved: the cells that have no value yet.
+    pub(crate) undefined: Option<Vec<bool>>,
 }
 
 impl Env {
@@ -68,7 +70,7 @@ impl Env {
             .map(|((declared, argument), fresh)| {
                 let missing = Error::MissingArray { array: declared.name.clone() };
                 let data = fresh.or_else(|| argument.take()).ok_or(missing)?;
-                Ok(Memory { declared, data })
+                Ok(Memory { declared, data, undefined: None })
             })
             .collect()
     }

@@ -10,6 +10,11 @@ pub enum Error {
     DivisionByZero { span: Option<Span> },
     #[error("`{array}[{}]` is outside the shape [{}]", join(.index), join(.shape))]
     OutOfBounds { array: String, index: Vec<i64>, shape: Vec<i64>, span: Option<Span> },
+    /// No clause of a system of equations defines the cell.
+    #[error("`{array}[{}]` is read, but no equation defines it", join(.index))]
+    Undefined { array: String, index: Vec<i64>, span: Option<Span> },
+    #[error("`{array}[{}]` depends on itself", join(.index))]
+    Cycle { array: String, index: Vec<i64>, span: Option<Span> },
     #[error("index arithmetic leaves 64 bits")]
     IndexOverflow { span: Option<Span> },
     #[error("expected {expected} {what}, found {found}")]

@@ -73,6 +73,7 @@ impl Machine<'_> {
             }
             Expr::Load(access) => {
                 let position = self.position(access)?;
+                self.check_defined(access.array, position, access.span)?;
                 let elements = T::elements(&self.arrays[access.array].data);
                 if let Some(value) = elements.and_then(|elements| elements.get(position)) {
                     return Ok(*value);
@@ -80,7 +81,7 @@ impl Machine<'_> {
             }
             Expr::Reduce(reduce) if is_arithmetic(reduce.op) => {
                 if let Some(mut sum) = T::from_value(reduce.start) {
-                    self.points(reduce, &reduce.loops, &mut |machine| {
+                    self.points(&reduce.loops, &reduce.guard, reduce.span, &mut |machine| {
                         let value = machine.float::<T>(&reduce.body)?;
                         sum = combine(reduce.op, sum, value);
                         Ok(())

@@ -5,6 +5,7 @@
 //! Not here: isl, schedules, optimisation.
 #![forbid(unsafe_code)]
 
+mod demand;
 mod env;
 mod error;
 pub mod eval;

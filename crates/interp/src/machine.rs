@@ -6,9 +6,10 @@
 
 use diag::Span;
 use loops::CompareOp;
-use program::{BinaryOp, ScalarType, UnaryOp, Value};
+use program::{BinaryOp, Data, ScalarType, UnaryOp, Value};
 
-use crate::env::Memory;
+use crate::demand::{self, Clause};
+use crate::env::{Declared, Memory};
 use crate::float::{Float, is_arithmetic};
 use crate::{Error, eval};
 
@@ -79,6 +80,8 @@ pub(crate) enum Stmt {
     If(Cond, Vec<Stmt>, Vec<Stmt>, Option<Span>),
     Store(Access, Expr),
     Set(usize, Expr),
+    /// A system of equations.
+    Equations(Vec<Clause>),
 }
 
 /// The values `lo..hi`: up from `lo` if the step is positive, down from `hi - 1` if it is negative; reversed if
@@ -106,23 +109,48 @@ impl Expr {
 
 /// Executes the statements.
 pub(crate) fn execute(stmts: &[Stmt], slots: usize, locals: Vec<Value>, arrays: &mut [Memory]) -> Run<()> {
-    Machine { slots: vec![0; slots], locals, arrays }.block(stmts)
+    Machine { slots: vec![0; slots], locals, arrays, missing: None }.block(stmts)
 }
 
 /// The value of an expression without variables; `None` on overflow.
 pub(crate) fn constant(index: &Index) -> Option<i64> {
-    Machine { slots: Vec::new(), locals: Vec::new(), arrays: &mut [] }.index(index)
+    Machine { slots: Vec::new(), locals: Vec::new(), arrays: &mut [], missing: None }.index(index)
 }
 
 /// Whether a condition without variables holds; `None` on overflow.
 pub(crate) fn holds(cond: &Cond) -> Option<bool> {
-    Machine { slots: Vec::new(), locals: Vec::new(), arrays: &mut [] }.cond(cond)
+    Machine { slots: Vec::new(), locals: Vec::new(), arrays: &mut [], missing: None }.cond(cond)
+}
+
+/// Calls `body` at every point of loops over arrays that have extents, but no cells.
+pub(crate) fn walk(
+    loops: &[Loop],
+    guard: &Cond,
+    span: Option<Span>,
+    slots: usize,
+    declared: &[Declared],
+    body: &mut dyn FnMut(&mut Machine<'_>) -> Run<()>,
+) -> Run<()> {
+    let memory = |declared: &Declared| Memory {
+        declared: declared.clone(),
+        data: Data::zeros(declared.ty, 0).unwrap_or(Data::Bool(Vec::new())),
+        undefined: None,
+    };
+    let mut arrays: Vec<Memory> = declared.iter().map(memory).collect();
+    Machine { slots: vec![0; slots], locals: Vec::new(), arrays: &mut arrays, missing: None }.points(
+        loops,
+        guard,
+        span,
+        &mut |machine| body(machine),
+    )
 }
 
 pub(crate) struct Machine<'a> {
     slots: Vec<i64>,
     pub(crate) locals: Vec<Value>,
     pub(crate) arrays: &'a mut [Memory],
+    /// The array and the cell whose value was missing when the last evaluation failed.
+    pub(crate) missing: Option<(usize, usize)>,
 }
 
 fn overflow(span: Option<Span>) -> Box<Error> {
@@ -144,18 +172,31 @@ impl Machine<'_> {
             Stmt::Store(access, value) => {
                 let value = self.expr(value)?;
                 let position = self.position(access)?;
-                let memory = &mut self.arrays[access.array];
-                if memory.data.set(position, value) {
-                    return Ok(());
-                }
-                let what = format!("a value of type {} is stored to `{}`", value.ty(), memory.declared.name);
-                Err(Box::new(Error::Malformed { what }))
+                self.store(access.array, position, value)
             }
             Stmt::Set(local, value) => {
                 self.locals[*local] = self.expr(value)?;
                 Ok(())
             }
+            Stmt::Equations(clauses) => demand::solve(self, clauses),
         }
+    }
+
+    pub(crate) fn store(&mut self, array: usize, position: usize, value: Value) -> Run<()> {
+        let memory = &mut self.arrays[array];
+        if memory.data.set(position, value) {
+            return Ok(());
+        }
+        let what = format!("a value of type {} is stored to `{}`", value.ty(), memory.declared.name);
+        Err(Box::new(Error::Malformed { what }))
+    }
+
+    pub(crate) fn slot(&self, slot: usize) -> i64 {
+        self.slots[slot]
+    }
+
+    pub(crate) fn set_slot(&mut self, slot: usize, value: i64) {
+        self.slots[slot] = value;
     }
 
     /// Calls `body` for every value of the loop.
@@ -182,17 +223,18 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Calls `body` at every point of a reduction at which the guard holds.
+    /// Calls `body` at every point of the loops at which the guard holds.
     pub(crate) fn points(
         &mut self,
-        reduce: &Reduce,
         loops: &[Loop],
+        guard: &Cond,
+        span: Option<Span>,
         body: &mut dyn FnMut(&mut Self) -> Run<()>,
     ) -> Run<()> {
         if let Some((first, inner)) = loops.split_first() {
-            return self.each(first, |machine| machine.points(reduce, inner, body));
+            return self.each(first, |machine| machine.points(inner, guard, span, body));
         }
-        if self.cond(&reduce.guard).ok_or_else(|| overflow(reduce.span))? {
+        if self.cond(guard).ok_or_else(|| overflow(span))? {
             body(self)?;
         }
         Ok(())
@@ -204,6 +246,7 @@ impl Machine<'_> {
             Expr::Local(local) => self.locals[*local],
             Expr::Load(access) => {
                 let position = self.position(access)?;
+                self.check_defined(access.array, position, access.span)?;
                 match self.arrays[access.array].data.get(position) {
                     Some(value) => value,
                     None => return Err(Box::new(self.out_of_bounds(access))),
@@ -225,7 +268,7 @@ impl Machine<'_> {
                 Value::F32(_) if is_arithmetic(reduce.op) => self.float::<f32>(expr)?.into_value(),
                 Value::F64(_) if is_arithmetic(reduce.op) => self.float::<f64>(expr)?.into_value(),
                 mut sum => {
-                    self.points(reduce, &reduce.loops, &mut |machine| {
+                    self.points(&reduce.loops, &reduce.guard, reduce.span, &mut |machine| {
                         let value = machine.expr(&reduce.body)?;
                         let failed = |_| Box::new(Error::DivisionByZero { span: reduce.span });
                         sum = eval::binary(reduce.op, sum, value).map_err(failed)?;
@@ -252,6 +295,30 @@ impl Machine<'_> {
             position = position * extent + index;
         }
         Ok(position as usize)
+    }
+
+    /// While equations are solved, a cell may have no value yet.
+    pub(crate) fn check_defined(&mut self, array: usize, position: usize, span: Option<Span>) -> Run<()> {
+        let memory = &self.arrays[array];
+        let Some(undefined) = &memory.undefined else { return Ok(()) };
+        if undefined.get(position) != Some(&true) {
+            return Ok(());
+        }
+        let mut rest = position as i64;
+        let mut index: Vec<i64> = memory
+            .declared
+            .shape
+            .iter()
+            .rev()
+            .map(|extent| {
+                let index = rest % extent;
+                rest /= extent;
+                index
+            })
+            .collect();
+        index.reverse();
+        self.missing = Some((array, position));
+        Err(Box::new(Error::Undefined { array: memory.declared.name.clone(), index, span }))
     }
 
     fn out_of_bounds(&self, access: &Access) -> Error {

@@ -8,6 +8,7 @@ use loops::CompareOp;
 use program::{Affine, ArrayId, Assign, Atom, Bound, ExprKind, Function, Node, ReduceOp, Value};
 
 use crate::Error;
+use crate::demand::{self, Clause};
 use crate::env::{Declared, Env};
 use crate::machine::{Access, Cond, Expr, Index, Loop, Reduce, Stmt, execute, holds};
 
@@ -19,7 +20,7 @@ pub fn run_program(function: &Function, env: &mut Env) -> Result<(), Error> {
     let resolver = Resolver { function, params: &env.params, scalars: &env.scalars };
     resolver.check_context()?;
     let declared = resolver.arrays()?;
-    let body = resolver.nodes(&function.body)?;
+    let body = resolver.body(&declared)?;
     let mut arrays = env.take_arrays(declared)?;
     let result = execute(&body, function.iters.len(), Vec::new(), &mut arrays);
     env.return_arrays(arrays);
@@ -59,6 +60,42 @@ impl Resolver<'_> {
             Ok(Declared { name: array.name.clone(), ty: array.ty, shape, role: array.role })
         };
         self.function.arrays.iter().map(declare).collect()
+    }
+
+    /// The statements in the order of the text, each system of equations at the place of its last clause.
+    fn body(&self, declared: &[Declared]) -> Result<Vec<Stmt>, Error> {
+        // Resolved first of all, because that checks all ids.
+        let nodes = self.nodes(&self.function.body)?;
+        let clauses = |wanted: &dyn Fn(usize, &Assign) -> bool| -> Result<Vec<Clause>, Error> {
+            let assigns = self.function.body.iter().enumerate().filter_map(|(place, node)| match node {
+                Node::Assign(assign) if wanted(place, assign) => Some(assign),
+                Node::Assign(_) | Node::For(_) => None,
+            });
+            assigns.map(|assign| self.clause(assign)).collect()
+        };
+        let systems = demand::systems(self.function, declared, &|array| clauses(&|_, assign| assign.target == array))?;
+        let mut body = Vec::new();
+        for (place, node) in nodes.into_iter().enumerate() {
+            match systems.iter().find(|system| system.clauses.contains(&place)) {
+                None => body.push(node),
+                Some(system) if system.place() == place => {
+                    body.push(Stmt::Equations(clauses(&|place, _| system.clauses.contains(&place))?));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(body)
+    }
+
+    fn clause(&self, assign: &Assign) -> Result<Clause, Error> {
+        let span = Some(assign.span);
+        Ok(Clause {
+            loops: assign.foralls.iter().map(|bound| self.bound(bound, span)).collect::<Result<_, Error>>()?,
+            guard: self.cond(&assign.guard, span)?,
+            target: self.access(assign.target, &assign.index, Some(assign.target_span))?,
+            value: self.expr(&assign.value)?,
+            span,
+        })
     }
 
     fn nodes(&self, nodes: &[Node]) -> Result<Vec<Stmt>, Error> {

@@ -2,13 +2,15 @@
 //!
 //! In: a Scop.  Out: flow, anti and output dependences, each `{ source -> [sink -> cell] }`, with the reduction rewrite:
 //! the updates of one accumulator are not ordered among each other, but its init comes before *every* update, and
-//! *every* update before whatever uses the result.
+//! *every* update before whatever uses the result. Equations have flow dependences only, from the definition of a cell
+//! to its reads (`equations`).
 //! Not here: schedules.
 
 use std::fmt;
 
 use isl::{Dim, Map, Schedule, UnionAccessInfo, UnionFlow, UnionMap};
 
+use crate::equations;
 use crate::fault::{Attempt, Fault};
 use crate::plan::Plan;
 use crate::scop::{Scop, StatementKind};
@@ -83,7 +85,7 @@ impl Dependences {
     }
 }
 
-/// Computes the dependences of the original order.
+/// Computes the dependences of the original order, and of equations.
 pub fn dependences(scop: &Scop) -> diag::Result<Dependences> {
     compute(scop).map_err(|fault| fault.at("deps"))
 }
@@ -105,14 +107,16 @@ fn compute(scop: &Scop) -> Attempt<Dependences> {
     let by_updates = find_sources(updates.clone(), &definite, &scop.nothing()?, &order)?.get_full_may_dependence()?;
     let writes = definite.union(updates)?;
 
-    let flows = flow.get_full_may_dependence()?.union(flow_of_updates.get_full_may_dependence()?)?;
+    let defined = equations::sources(scop)?;
+    let flows =
+        flow.get_full_may_dependence()?.union(flow_of_updates.get_full_may_dependence()?)?.union(defined.flow)?;
     let outputs = overwrites.clone().intersect_range_factor_range(writes)?.union(by_updates)?;
     Ok(Dependences {
         flow: flows.coalesce()?,
         anti: overwrites.intersect_range_factor_range(overwriting_reads)?.coalesce()?,
         output: outputs.coalesce()?,
         reduction: reduction_pairs(scop)?,
-        without_source: flow.get_may_no_source()?,
+        without_source: flow.get_may_no_source()?.union(defined.without_source)?,
     })
 }
 

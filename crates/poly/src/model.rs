@@ -11,6 +11,7 @@ use program::{
     Affine, ArrayId, Assign, Atom, Bound, Cond, Expr, ExprKind, For, Function, IterId, Node, ReduceOp, Role,
 };
 
+use crate::equations::{self, Equations};
 use crate::fault::{Attempt, Fault};
 use crate::scop::{Access, Scop, ScopArray, Statement, StatementKind};
 use crate::sets::{Frame, Params, in_range};
@@ -94,13 +95,16 @@ impl<'a> Modeller<'a> {
         let domain = Set::universe(frame.space)?.intersect_params(self.requirements.clone())?;
         let outermost = Place { ordered: 0, iters: Vec::new(), domain, time: Vec::new() };
         self.block(&self.function.body, &outermost)?;
-        Ok(Scop {
+        let mut scop = Scop {
             function: self.function.clone(),
             params: self.params,
             context: self.context,
             arrays: self.arrays,
             statements: self.statements,
-        })
+            equations: Equations::default(),
+        };
+        scop.equations = equations::find(&scop)?;
+        Ok(scop)
     }
 
     fn frame(&self, name: Option<&str>, iters: &[IterId]) -> Attempt<Frame> {
@@ -494,7 +498,7 @@ pub(crate) fn stride(node: &For) -> Attempt<Cond> {
 }
 
 /// `name`, or with the first number behind it that makes it new.
-fn unique(name: &str, taken: impl Fn(&str) -> bool) -> String {
+pub(crate) fn unique(name: &str, taken: impl Fn(&str) -> bool) -> String {
     if !taken(name) {
         return name.to_string();
     }
@@ -504,12 +508,12 @@ fn unique(name: &str, taken: impl Fn(&str) -> bool) -> String {
 
 fn contains_reduction(expr: &Expr) -> bool {
     let mut found = false;
-    visit(expr, &mut |expr| found |= matches!(expr.kind, ExprKind::Reduce { .. }));
+    expr.visit(&mut |expr| found |= matches!(expr.kind, ExprKind::Reduce { .. }));
     found
 }
 
 pub(crate) fn visit_loads(expr: &Expr, found: &mut dyn FnMut(ArrayId, &[Affine])) {
-    visit(expr, &mut |expr| {
+    expr.visit(&mut |expr| {
         if let ExprKind::Load { array, index } = &expr.kind {
             found(*array, index);
         }
@@ -519,7 +523,7 @@ pub(crate) fn visit_loads(expr: &Expr, found: &mut dyn FnMut(ArrayId, &[Affine])
 /// Every iterator that occurs in an expression, with repetitions.
 fn used_iters(expr: &Expr) -> Vec<IterId> {
     let mut used = Vec::new();
-    visit(expr, &mut |expr| {
+    expr.visit(&mut |expr| {
         let mut note = |iter| used.push(iter);
         match &expr.kind {
             ExprKind::Index(affine) => affine.visit_iters(&mut note),
@@ -535,25 +539,6 @@ fn used_iters(expr: &Expr) -> Vec<IterId> {
         }
     });
     used
-}
-
-/// Calls `found` for an expression and everything in it.
-pub(crate) fn visit(expr: &Expr, found: &mut dyn FnMut(&Expr)) {
-    found(expr);
-    match &expr.kind {
-        ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Load { .. } => {}
-        ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => visit(operand, found),
-        ExprKind::Binary(_, lhs, rhs) => {
-            visit(lhs, found);
-            visit(rhs, found);
-        }
-        ExprKind::Select { cond, then, otherwise, .. } => {
-            visit(cond, found);
-            visit(then, found);
-            visit(otherwise, found);
-        }
-        ExprKind::Reduce { body, .. } => visit(body, found),
-    }
 }
 
 #[cfg(test)]

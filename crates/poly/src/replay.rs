@@ -11,6 +11,7 @@ use isl::ast::{self, Op};
 use isl::{Dim, Schedule};
 use program::{Affine, ArrayId, Expr, ExprKind, Role};
 
+use crate::equations;
 use crate::fault::{Attempt, Fault};
 use crate::generate::ast_of;
 use crate::legality::Pair;
@@ -18,7 +19,7 @@ use crate::scop::{Scop, Statement, StatementKind};
 use crate::witness::{At, evaluate, show_cell, show_point};
 
 /// One instance: a statement by position, and its iterators.
-type Instance = (usize, Vec<i64>);
+pub(crate) type Instance = (usize, Vec<i64>);
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +93,7 @@ fn compare(scop: &Scop, schedule: &Schedule, params: &[i64]) -> Attempt<Option<D
     Ok(None)
 }
 
-/// All instances, sorted by their place in the program.
+/// All instances, sorted by their place in the program as far as equations allow.
 fn original_instances(scop: &Scop, params: &[i64]) -> Attempt<Vec<Instance>> {
     let mut placed = Vec::new();
     for (position, statement) in scop.statements.iter().enumerate() {
@@ -111,7 +112,7 @@ fn original_instances(scop: &Scop, params: &[i64]) -> Attempt<Vec<Instance>> {
         }
     }
     placed.sort();
-    Ok(placed.into_iter().map(|(_, instance)| instance).collect())
+    equations::rearranged(scop, params, placed.into_iter().map(|(_, instance)| instance).collect())
 }
 
 /// When an instance runs in the program.
@@ -253,18 +254,18 @@ fn trace(scop: &Scop, params: &[i64], instances: &[Instance]) -> Attempt<Trace> 
 }
 
 /// The loads of one instance.
-struct Loads<'a> {
-    at: At<'a>,
-    cells: Vec<(ArrayId, Vec<i64>)>,
+pub(crate) struct Loads<'a> {
+    pub(crate) at: At<'a>,
+    pub(crate) cells: Vec<(ArrayId, Vec<i64>)>,
 }
 
 impl Loads<'_> {
-    fn cell(&self, index: &[Affine]) -> Attempt<Vec<i64>> {
+    pub(crate) fn cell(&self, index: &[Affine]) -> Attempt<Vec<i64>> {
         self.at.cell(index).ok_or_else(|| Fault::bug("a cell overflows"))
     }
 
     /// Collects the loads of an expression; of a data-dependent condition, those of both branches.
-    fn expr(&mut self, expr: &Expr) -> Attempt<()> {
+    pub(crate) fn expr(&mut self, expr: &Expr) -> Attempt<()> {
         match &expr.kind {
             ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) => Ok(()),
             ExprKind::Load { array, index } => {

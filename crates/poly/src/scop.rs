@@ -6,6 +6,7 @@ use diag::Span;
 use isl::{Map, Set, UnionMap, UnionSet};
 use program::{Affine, ArrayId, Expr, Function, IterId, ReduceOp, Role, ScalarType};
 
+use crate::equations::Equations;
 use crate::fault::Attempt;
 use crate::sets::Params;
 
@@ -19,6 +20,8 @@ pub struct Scop {
     /// The function's arrays under the same ids, then accumulators of reductions.
     pub arrays: Vec<ScopArray>,
     pub statements: Vec<Statement>,
+    /// The arrays whose clauses have no order of their own.
+    pub equations: Equations,
 }
 
 /// An array as the Scop names it.
@@ -106,11 +109,11 @@ impl Scop {
         Ok(union)
     }
 
-    /// The reads of accumulators by their own updates, and all other reads.
+    /// The reads of accumulators by their own updates, and all other reads. Equation arrays are not among them.
     pub(crate) fn reads(&self) -> isl::Result<(UnionMap, UnionMap)> {
         let (mut of_updates, mut others) = (self.nothing()?, self.nothing()?);
         for statement in &self.statements {
-            for read in &statement.reads {
+            for read in statement.reads.iter().filter(|read| !self.equations.contains(read.array)) {
                 if statement.kind.is_update() && read.array == statement.write.array {
                     of_updates = of_updates.add_map(read.map.clone())?;
                 } else {
@@ -126,10 +129,11 @@ impl Scop {
         UnionMap::empty(self.params.space())
     }
 
-    /// Writes of the statements for which `wanted` holds.
+    /// Writes of the statements for which `wanted` holds, except to equation arrays.
     pub(crate) fn writes(&self, wanted: impl Fn(StatementKind) -> bool) -> isl::Result<UnionMap> {
         let mut writes = self.nothing()?;
-        for statement in self.statements.iter().filter(|statement| wanted(statement.kind)) {
+        let ordered = |statement: &&Statement| !self.equations.contains(statement.write.array);
+        for statement in self.statements.iter().filter(ordered).filter(|statement| wanted(statement.kind)) {
             writes = writes.add_map(statement.write.map.clone())?;
         }
         Ok(writes)

@@ -207,6 +207,27 @@ pub enum ExprKind {
     },
 }
 
+impl Expr {
+    /// Calls `found` for the expression and everything in it.
+    pub fn visit(&self, found: &mut dyn FnMut(&Expr)) {
+        found(self);
+        match &self.kind {
+            ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Load { .. } => {}
+            ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => operand.visit(found),
+            ExprKind::Binary(_, lhs, rhs) => {
+                lhs.visit(found);
+                rhs.visit(found);
+            }
+            ExprKind::Select { cond, then, otherwise, .. } => {
+                cond.visit(found);
+                then.visit(found);
+                otherwise.visit(found);
+            }
+            ExprKind::Reduce { body, .. } => body.visit(found),
+        }
+    }
+}
+
 impl Function {
     pub fn param(&self, id: ParamId) -> &Param {
         &self.params[id.index()]

@@ -6,6 +6,7 @@
 
 mod affine;
 mod buffer;
+mod equations;
 mod ir;
 mod lower;
 mod print;
@@ -14,6 +15,7 @@ mod verify;
 
 pub use affine::{Affine, Atom, Cond};
 pub use buffer::{Data, Slice, SliceMut};
+pub use equations::{Interruption, System, Systems, find_systems, may_have_equations};
 pub use ir::{
     ArgRef, Array, ArrayId, Assign, Bound, Expr, ExprKind, For, Function, InlinedCall, Iter, IterId, Node, Param,
     ParamId, Program, Requirement, Role, Scalar, ScalarId,

@@ -4,6 +4,7 @@ use diag::Diagnostic;
 use program::Role;
 
 use crate::deps::Dependences;
+use crate::equations::place;
 use crate::fault::Attempt;
 use crate::scop::Scop;
 use crate::witness::{evaluate, show_cell, show_params, show_point, smallest};
@@ -60,13 +61,25 @@ fn undefined_reads(scop: &Scop, dependences: &Dependences) -> Attempt<Vec<Diagno
         if diagnostics.iter().any(|known| known.span() == span) {
             continue;
         }
+        if let Some(refusal) = scop.equations.refusal(scop, id, span) {
+            if !diagnostics.iter().any(|known| known.message == refusal.message) {
+                diagnostics.push(refusal);
+            }
+            continue;
+        }
         let cell = show_cell(&array.name, cell);
         let at = show_point(&scop.function, &statement.iters, instance);
         let at = if at.is_empty() { String::new() } else { format!(" at {at}") };
         let values = show_params(&scop.function, &sample.params);
-        let mut diagnostic = Diagnostic::error("E0405", span, format!("reads {cell} before it is assigned"))
-            .here(format!("reads {cell}{at}"))
-            .label(array.span, "has no value before it is assigned");
+        let by_equations =
+            scop.equations.system_of(id).is_some_and(|system| system.clauses.contains(&place(statement)));
+        let (message, label) = if by_equations {
+            (format!("reads {cell}, which no clause defines"), "is defined by equations")
+        } else {
+            (format!("reads {cell} before it is assigned"), "has no value before it is assigned")
+        };
+        let mut diagnostic =
+            Diagnostic::error("E0405", span, message).here(format!("reads {cell}{at}")).label(array.span, label);
         if !values.is_empty() {
             diagnostic = diagnostic.note(format!("this happens for {values}"));
         }

@@ -5,7 +5,7 @@
 
 use diag::{Diagnostic, Span};
 use isl::{Set, Space};
-use program::{Affine, Assign, Cond, Expr, ExprKind, IterId, Node};
+use program::{Affine, Assign, Cond, Expr, ExprKind, IterId, Node, Role};
 
 use crate::fault::{Attempt, Fault};
 use crate::model::stride;
@@ -96,6 +96,10 @@ impl Checker<'_> {
         match &expr.kind {
             ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) => Ok(()),
             ExprKind::Load { array, index } => {
+                if self.scop.equations.contains(*array) {
+                    // Whether these have an order is for the scheduler to find out.
+                    return Ok(());
+                }
                 if *array != assign.target || *index == assign.index {
                     // Reading one's own cell is fine, and equal subscripts name the same cell at the same instance
                     // only; that two instances share a cell is the business of `double_write`.
@@ -194,13 +198,29 @@ impl Checker<'_> {
         let set = self.same_cell(pair, &space, set, index)?;
         let conflicts = self.different(pair, &space, set, false)?;
         let Some(conflict) = self.conflict(pair, conflicts)? else { return Ok(()) };
+        if let Some(refusal) = self.scop.equations.refusal(self.scop, pair.assign.target, span) {
+            // One system is refused once, however many of its reads are out of order.
+            if !self.diagnostics.iter().any(|known| known.message == refusal.message) {
+                self.diagnostics.push(refusal);
+            }
+            return Ok(());
+        }
         let array = &self.scop.array(pair.assign.target).name;
         let message = format!("the forall `{}` reads what it writes at another instance", pair.assign.name);
-        let diagnostic = Diagnostic::error("E0402", span, message)
+        let mut diagnostic = Diagnostic::error("E0402", span, message)
             .here(format!("instance {} reads {}", conflict.other, conflict.cell))
             .label(pair.assign.target_span, format!("instance {} writes {}", conflict.writer, conflict.cell))
             .note(conflict.note())
             .help(format!("if the order matters, write a `for` loop; if the old values are meant, write the result to another array than `{array}`"));
+        if pair.outer.is_empty() {
+            let why_not = match self.scop.array(pair.assign.target).role {
+                Role::In | Role::InOut => "is neither",
+                Role::Out | Role::Local => "is also assigned in a `for`",
+            };
+            diagnostic = diagnostic.help(format!(
+                "a local or a result may refer to itself, as equations outside `for`; `{array}` {why_not}"
+            ));
+        }
         self.diagnostics.push(diagnostic);
         Ok(())
     }

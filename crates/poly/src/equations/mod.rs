@@ -1,0 +1,198 @@
+//! Equations: arrays that refer to themselves, defined cell by cell by clauses whose order is found, not written.
+//!
+//! In: a Scop in textual order.  Out: which of its arrays are equations, and for those that nearly are, why not.
+//! An array is one only where the textual order does not work: a clause reads what itself or a later clause defines.
+//! Programs that can run as they are written do so. The dependences of equations are in `flow`, their order in
+//! `order`, and what is said when there is none in `cycle`.
+
+mod cycle;
+mod flow;
+mod order;
+mod reference;
+
+use diag::{Diagnostic, Span};
+use program::{ArrayId, Interruption, Node, System, Systems};
+
+pub(crate) use flow::sources;
+pub use order::base_plan;
+pub(crate) use order::explain_failure;
+pub(crate) use reference::rearranged;
+
+use crate::fault::Attempt;
+use crate::scop::{Scop, Statement, StatementKind};
+use crate::witness::{Sample, show_cell, show_params, smallest};
+
+/// The equations of a Scop.
+#[derive(Clone, Debug, Default)]
+pub struct Equations {
+    pub systems: Vec<System>,
+    refused: Vec<Refusal>,
+}
+
+/// Why an array is not defined by equations, although its statements look like them.
+#[derive(Clone, Debug)]
+enum Refusal {
+    /// Two clauses define one cell.
+    Overlap { array: ArrayId, one: Span, two: Span, sample: Sample },
+    /// Something stands between the clauses that depends on their place.
+    Interrupted(Interruption),
+}
+
+impl Equations {
+    /// The system that defines an array.
+    pub fn system_of(&self, array: ArrayId) -> Option<&System> {
+        self.systems.iter().find(|system| system.arrays.contains(&array))
+    }
+
+    pub fn contains(&self, array: ArrayId) -> bool {
+        self.system_of(array).is_some()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.systems.is_empty()
+    }
+
+    /// The error in place of one at `read`, which reads a cell of `array` out of order: what keeps it from being an
+    /// equation. None if it does not look like one.
+    pub(crate) fn refusal(&self, scop: &Scop, array: ArrayId, read: Span) -> Option<Diagnostic> {
+        self.refused.iter().find_map(|refusal| match refusal {
+            Refusal::Overlap { array: refused, one, two, sample } if *refused == array => {
+                Some(overlap(scop, array, *one, *two, sample, read))
+            }
+            Refusal::Interrupted(interruption) if interruption.system.arrays.contains(&array) => {
+                Some(interrupted(scop, interruption, read))
+            }
+            _ => None,
+        })
+    }
+}
+
+/// The place of a statement in the function's body.
+pub(crate) fn place(statement: &Statement) -> usize {
+    let place = statement.order.first().and_then(program::Affine::as_constant);
+    place.and_then(|place| usize::try_from(place).ok()).unwrap_or(0)
+}
+
+/// Whether a statement gives its cell the final value.
+fn is_final(statement: &Statement) -> bool {
+    matches!(statement.kind, StatementKind::Assign | StatementKind::Fini)
+}
+
+/// The statements that give cells of `array` their final values.
+fn definitions(scop: &Scop, array: ArrayId) -> impl Iterator<Item = &Statement> {
+    scop.statements.iter().filter(move |statement| statement.write.array == array && is_final(statement))
+}
+
+/// Finds the arrays that are equations.
+pub(crate) fn find(scop: &Scop) -> Attempt<Equations> {
+    let function = &scop.function;
+    let mut overlapping: Vec<ArrayId> = Vec::new();
+    let mut disjoint: Vec<ArrayId> = Vec::new();
+    let mut refused = Vec::new();
+    let candidates = loop {
+        let eligible = |array: ArrayId| program::may_have_equations(function, array) && !overlapping.contains(&array);
+        let found = program::find_systems(function, &eligible);
+        let Some(array) = arrays_of(&found).find(|array| !disjoint.contains(array)) else { break found };
+        match find_overlap(scop, array)? {
+            Some(refusal) => {
+                refused.push(refusal);
+                overlapping.push(array);
+            }
+            None => disjoint.push(array),
+        }
+    };
+    let mut systems = Vec::new();
+    for system in candidates.systems {
+        if is_out_of_order(scop, &system)? {
+            systems.push(system);
+        }
+    }
+    refused.extend(candidates.interrupted.into_iter().map(Refusal::Interrupted));
+    Ok(Equations { systems, refused })
+}
+
+fn arrays_of(found: &Systems) -> impl Iterator<Item = ArrayId> {
+    let interrupted = found.interrupted.iter().map(|interruption| &interruption.system);
+    found.systems.iter().chain(interrupted).flat_map(|system| system.arrays.clone()).collect::<Vec<_>>().into_iter()
+}
+
+/// A cell that two clauses define.
+fn find_overlap(scop: &Scop, array: ArrayId) -> Attempt<Option<Refusal>> {
+    let clauses: Vec<&Statement> = definitions(scop, array).collect();
+    for (number, two) in clauses.iter().enumerate() {
+        for one in &clauses[..number] {
+            let both = one.write.map.clone().range()?.intersect(two.write.map.clone().range()?)?;
+            if let Some(sample) = smallest(both, &scop.context)? {
+                let (one, two) = (one.write.span, two.write.span);
+                return Ok(Some(Refusal::Overlap { array, one, two, sample }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a clause reads what itself or a later clause of the system defines. (Reading the very cell that one is about
+/// to define is no such case: that is a mistake, and has its own error.)
+fn is_out_of_order(scop: &Scop, system: &System) -> Attempt<bool> {
+    for reader in scop.statements.iter().filter(|statement| system.clauses.contains(&place(statement))) {
+        for read in reader.reads.iter().filter(|read| system.arrays.contains(&read.array)) {
+            for writer in definitions(scop, read.array).filter(|writer| place(writer) >= place(reader)) {
+                if writer.source == reader.source && writer.write.index == read.index {
+                    continue;
+                }
+                let cells = read.map.clone().range()?.intersect(writer.write.map.clone().range()?)?;
+                if !cells.intersect_params(scop.context.clone())?.is_empty()? {
+                    return Ok(true);
+                }
+            }
+        }
+    }
+    Ok(false)
+}
+
+fn overlap(scop: &Scop, array: ArrayId, one: Span, two: Span, sample: &Sample, read: Span) -> Diagnostic {
+    let name = &scop.array(array).name;
+    let cell = show_cell(name, &sample.point);
+    let message = format!("`{name}` refers to itself, but two clauses define {cell}");
+    let mut diagnostic = Diagnostic::error("E0412", two, message)
+        .here(format!("defines {cell} again"))
+        .label(one, format!("defines {cell}"))
+        .label(read, "reads what its own clause or a later one defines, which takes equations");
+    let values = show_params(&scop.function, &sample.params);
+    if !values.is_empty() {
+        diagnostic = diagnostic.note(format!("this happens for {values}"));
+    }
+    diagnostic.help(
+        "equations have no order, so each cell has one clause: narrow one of them with a guard; \
+         or, if the later one is to overwrite the other, write a `for` loop",
+    )
+}
+
+fn interrupted(scop: &Scop, interruption: &Interruption, read: Span) -> Diagnostic {
+    let function = &scop.function;
+    let clause = |place: Option<&usize>| match place.and_then(|place| function.body.get(*place)) {
+        Some(Node::Assign(assign)) => assign.target_span,
+        _ => function.span,
+    };
+    let clauses = &interruption.system.clauses;
+    let name = &scop.array(interruption.array).name;
+    let (first, last) = (clause(clauses.first()), clause(clauses.last()));
+    let (span, what) = match function.body.get(interruption.place) {
+        Some(Node::For(node)) => (node.span, "this loop"),
+        Some(Node::Assign(assign)) => (assign.span, "this statement"),
+        None => (function.span, "a statement"),
+    };
+    let (message, fix) = if interruption.writes {
+        let message = format!("{what} changes `{name}` between equations that read it");
+        (message, format!("move it behind the last of them, or read a copy of `{name}`"))
+    } else {
+        let message = format!("{what} reads `{name}` between the equations that define it");
+        (message, format!("move it behind the last clause of `{name}`"))
+    };
+    Diagnostic::error("E0413", span, message)
+        .label(first, "the equations begin here")
+        .label(last, "and end here")
+        .label(read, "reads what its own clause or a later one defines")
+        .note("equations have no order: all clauses of a system count as standing at the place of the last one")
+        .help(fix)
+}
