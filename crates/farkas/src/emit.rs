@@ -17,6 +17,8 @@ pub enum Emit {
     DepsDot,
     /// The schedule tree, as YAML.
     Schedule,
+    /// The schedule as a script.
+    Script,
     /// The loop tree.
     Loops,
     /// Cranelift's intermediate form.
@@ -26,13 +28,14 @@ pub enum Emit {
 }
 
 impl Emit {
-    pub const ALL: [Emit; 9] = [
+    pub const ALL: [Emit; 10] = [
         Emit::Ast,
         Emit::Program,
         Emit::Statements,
         Emit::Deps,
         Emit::DepsDot,
         Emit::Schedule,
+        Emit::Script,
         Emit::Loops,
         Emit::Clif,
         Emit::Asm,
@@ -46,6 +49,7 @@ impl Emit {
             Emit::Deps => "deps",
             Emit::DepsDot => "deps-dot",
             Emit::Schedule => "schedule",
+            Emit::Script => "script",
             Emit::Loops => "loops",
             Emit::Clif => "clif",
             Emit::Asm => "asm",

@@ -107,7 +107,7 @@ fn schedule_with(
     if options.verify_dynamic {
         log.stage("replay", || replay(&analysed.scop, &legal)).map_err(fail)?;
     }
-    log.emit(options, Emit::Schedule, || legal.schedule().to_yaml().unwrap_or_else(|error| error.to_string()));
+    emit_schedule(&analysed.scop, &legal, options, log);
     Ok(Scheduled { analysed, legal })
 }
 
@@ -313,7 +313,7 @@ fn smooth(scheduled: &mut Scheduled, kernel: &mut loops::Kernel, options: &Optio
     let smoother = loops::roughness(&candidate) < loops::roughness(kernel);
     let closer = 2 * loops::strides(&candidate) <= loops::strides(kernel);
     if smoother || closer {
-        log.emit(options, Emit::Schedule, || legal.schedule().to_yaml().unwrap_or_else(|error| error.to_string()));
+        emit_schedule(&analysed.scop, &legal, options, log);
         *kernel = candidate;
         scheduled.legal = legal;
     }
@@ -337,6 +337,21 @@ pub(crate) fn lower(scop: &Scop, legal: &LegalSchedule) -> diag::Result<loops::K
 /// What the loops have left of an array.
 fn rank_in_memory(kernel: &loops::Kernel, array: &str) -> Option<usize> {
     kernel.arrays.iter().find(|declared| declared.name == array).map(|declared| declared.shape.len())
+}
+
+fn emit_schedule(scop: &Scop, legal: &LegalSchedule, options: &Options, log: &mut Log) {
+    let schedule = legal.schedule();
+    log.emit(options, Emit::Schedule, || schedule.to_yaml().unwrap_or_else(|error| error.to_string()));
+    log.emit(options, Emit::Script, || match poly::Plan::recover(scop, schedule) {
+        Ok(Some(plan)) => plan.to_script(scop),
+        Ok(None) => {
+            let name = &scop.function.name;
+            format!(
+                "# The times of `{name}` have pieces, which a script cannot say; `--emit=schedule` saves the tree.\n"
+            )
+        }
+        Err(error) => format!("# {error}\n"),
+    });
 }
 
 fn emit_dependences(scop: &Scop, deps: &Dependences, options: &Options, log: &mut Log) -> diag::Result<()> {

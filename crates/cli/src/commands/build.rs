@@ -15,13 +15,14 @@ use crate::terminal;
 ///
 /// Forms: ast (syntax tree), program (typed array program), statements (sets and maps, with the init, update and fini
 /// of each reduction), deps (dependences and their graph), deps-dot (the graph for Graphviz), schedule (the schedule
-/// tree, proven legal, as YAML), loops (the loop tree), clif (Cranelift's form), asm (machine code).
+/// tree, proven legal, as YAML), script (the same as a script to edit, for --schedule), loops (the loop tree), clif (Cranelift's form), asm (machine code).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   farkas build examples/matmul.fks
   farkas build examples/matmul.fks --emit=statements
   farkas build examples/softmax.fks --emit=deps-dot | dot -Tsvg > deps.svg
+  farkas build examples/jacobi-1d.fks --emit=script -o jacobi.sched
   farkas build examples/gemm.fks --emit=schedule,asm -o out/   # out/gemm.schedule, out/gemm.asm")]
 pub(crate) struct Options {
     /// The program

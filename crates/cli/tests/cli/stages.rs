@@ -2,13 +2,14 @@
 
 use crate::support::{MATMUL, Place, TWO, command, outcome, repository};
 
-const FORMS: [(&str, &str); 9] = [
+const FORMS: [(&str, &str); 10] = [
     ("ast", "sum k"),
     ("program", "forall"),
     ("statements", "domain"),
     ("deps", "flow"),
     ("deps-dot", "digraph"),
     ("schedule", "domain:"),
+    ("script", "S0_update[i, j, k] -> ["),
     ("loops", "for "),
     ("clif", "function"),
     ("asm", "ret"),

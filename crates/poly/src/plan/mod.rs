@@ -5,6 +5,7 @@
 //! Two statements share a loop where their entries agree up to and including it. Comparing entries from left to right is
 //! the execution order, so a plan is a schedule and the tree only its shape.
 
+mod recover;
 mod tree;
 
 use std::cmp::Ordering;
