@@ -1,4 +1,4 @@
-//! The highlighting rules for editors, `grammar/farkas.tmLanguage.json`, are made of the words of the two grammars, the
+//! The highlighting rules for editors, `grammar/farkas.tmLanguage.json`, are made of the words of the grammars, the
 //! types and functions of the language, and the verbs of schedules. `FARKAS_BLESS=1` writes the file.
 #![expect(clippy::panic, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -9,7 +9,7 @@ use program::{BinaryOp, ScalarType, UnaryOp};
 use serde_json::{Value, json};
 
 /// What a word is for an editor, by the grammar's rule that it stands in.
-const SCOPES: [(&str, &str); 22] = [
+const SCOPES: [(&str, &str); 26] = [
     ("kw_const", "storage.type"),
     ("kw_fn", "storage.type"),
     ("kw_let", "storage.type"),
@@ -30,12 +30,19 @@ const SCOPES: [(&str, &str); 22] = [
     ("reduce_op", "support.function.reduction"),
     ("kw_as", "keyword.clause"),
     ("kw_at", "keyword.clause"),
+    ("kw_rank", RANK),
+    ("kw_reduce", RANK),
+    ("kw_oblique", RANK),
+    ("shaping_word", RANK),
     // All keywords, of which those without a rule of their own are missing above, and some of the reductions again.
     ("keyword", ""),
     ("reduce_only", ""),
 ];
 /// Words of other languages.
 const NOT_OURS: [&str; 1] = ["foreign_word"];
+
+/// Words of verbs on whole arrays; names unless a parameter follows.
+const RANK: &str = "keyword.operator.rank";
 
 /// Words that are names outside of schedules.
 const CLAUSE: &str = "keyword.clause";
@@ -63,7 +70,9 @@ fn word_rules(grammar: &str) -> Vec<(String, Vec<String>)> {
 fn words_by_scope() -> BTreeMap<&'static str, Vec<String>> {
     let mut scopes: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
     let mut keywords = Vec::new();
-    for (rule, words) in ["farkas.pest", "schedule.pest"].iter().flat_map(|name| word_rules(&grammar(name))) {
+    for (rule, words) in
+        ["farkas.pest", "ranks.pest", "schedule.pest"].iter().flat_map(|name| word_rules(&grammar(name)))
+    {
         if NOT_OURS.contains(&rule.as_str()) {
             continue;
         }
@@ -111,7 +120,8 @@ fn highlighting() -> Value {
         rule("support.function", &format!("{}(?=\\s*\\()", any_of(&functions))),
         rule("support.type", &any_of(&types)),
     ];
-    let reserved = scopes.iter().filter(|(scope, _)| **scope != CLAUSE && **scope != "support.function.reduction");
+    common.push(rule(RANK, &format!("{}(?=\\s+[-+*\\w])", any_of(of(RANK)))));
+    let reserved = scopes.iter().filter(|(scope, _)| ![CLAUSE, RANK, "support.function.reduction"].contains(*scope));
     common.extend(reserved.map(|(scope, words)| rule(scope, &any_of(words))));
     common.push(rule("keyword.operator", "->|\\.\\.|[+\\-*/%]?=|==|!=|<=|>=|[<>+\\-*/%|]"));
     json!({

@@ -177,7 +177,46 @@ pub enum ExprKind {
         guard: Option<Box<Expr>>,
         body: Box<Expr>,
     },
+    /// `(reduce 1 +) A`, or `A (+ rank 1 1) b`
+    Apply {
+        verb: Verb,
+        lhs: Option<Box<Expr>>,
+        rhs: Box<Expr>,
+    },
     Paren(Box<Expr>),
+}
+
+/// What is applied to whole arrays.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verb {
+    pub kind: VerbKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum VerbKind {
+    Binary(BinaryOp),
+    Compare(CompareOp),
+    /// `max`, a function of the file, or `take 3`
+    Named {
+        name: Ident,
+        params: Vec<Expr>,
+    },
+    /// `reduce 2 +`: over the last two axes
+    Reduce {
+        axes: i64,
+        op: ReduceOp,
+    },
+    /// `oblique +`: along the anti-diagonals
+    Oblique {
+        op: ReduceOp,
+    },
+    /// `+ rank 1 0`; one number stands for both sides.
+    Rank {
+        verb: Box<Verb>,
+        left: i64,
+        right: Option<i64>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -211,14 +211,31 @@ fn phrase(rule: Rule) -> &'static str {
         | Rule::kw_not
         | Rule::kw_if
         | Rule::reduction
+        | Rule::monad
+        | Rule::kw_reduce
+        | Rule::kw_oblique
+        | Rule::shaping_word
         | Rule::target_index => "an expression",
-        Rule::compare | Rule::additive | Rule::multiplicative | Rule::kw_and | Rule::kw_or => "an operator",
+        Rule::compare
+        | Rule::additive
+        | Rule::multiplicative
+        | Rule::kw_and
+        | Rule::kw_or
+        | Rule::dyad_or
+        | Rule::dyad_and
+        | Rule::dyad_compare
+        | Rule::dyad_additive
+        | Rule::dyad_multiplicative => "an operator",
+        Rule::verb_body | Rule::reduce_verb | Rule::oblique_verb | Rule::named_verb => "a verb",
+        Rule::fold_op => "one of `+ * min max and or`",
+        Rule::ranks | Rule::kw_rank => "`rank`",
+        Rule::verb_param => "a parameter",
         Rule::stmt | Rule::for_loop | Rule::definition | Rule::call_stmt | Rule::assignment | Rule::label => {
             "a statement"
         }
         Rule::kw_let => "`let`",
         Rule::kw_for => "`for`",
-        Rule::target | Rule::ident | Rule::result | Rule::reduce_index | Rule::reduce_op => "a name",
+        Rule::target | Rule::ident | Rule::bare_name | Rule::result | Rule::reduce_index | Rule::reduce_op => "a name",
         Rule::argument => "an argument",
         Rule::ty => "a type",
         Rule::assign_op => "`=` or another assignment",
@@ -264,6 +281,19 @@ fn phrase(rule: Rule) -> &'static str {
         | Rule::prefix
         | Rule::infix
         | Rule::operand
+        | Rule::dyad
+        | Rule::verb_atom
+        | Rule::any_word
+        | Rule::fold_start
+        | Rule::fold_ahead
+        | Rule::shaping_start
+        | Rule::shaping_ahead
+        | Rule::ranked_start
+        | Rule::head_ahead
+        | Rule::whole_ahead
+        | Rule::operator_ahead
+        | Rule::piece_ahead
+        | Rule::name_ahead
         | Rule::word_char
         | Rule::keyword
         | Rule::digits

@@ -12,13 +12,14 @@ use diag::{Diagnostic, Source, Span};
 
 use crate::ast::{
     Arg, BinaryOp, CompareOp, Constant, ConstantValue, Expr, ExprKind, Function, Ident, Range, ReduceIndex, Stmt,
-    StmtKind, Target, TargetIndex, Type, UnaryOp,
+    StmtKind, Target, TargetIndex, Type, UnaryOp, Verb, VerbKind,
 };
 use crate::comments::{Comment, blank_line_before, comments};
 use crate::doc::{Doc, group, layout, nest};
 use crate::print::{assign_symbol, binary_symbol, compare_symbol};
 use crate::script::{Schedule, Step, step_to_string};
 use crate::tokens::next_token;
+use crate::verb::fold_symbol;
 
 /// Formats a whole source. Formatting twice gives the same text as formatting once.
 pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
@@ -457,6 +458,24 @@ impl<'a> Formatter<'a> {
                 reduction.push(nest(inner));
                 out.push(group(reduction));
             }
+            ExprKind::Apply { verb, lhs: None, rhs } => {
+                let mut docs = Vec::new();
+                self.verb(&mut docs, verb);
+                let mut inner = vec![Doc::Line];
+                self.expr(&mut inner, rhs);
+                docs.push(nest(inner));
+                out.push(group(docs));
+            }
+            ExprKind::Apply { verb, lhs: Some(lhs), rhs } => {
+                let mut docs = Vec::new();
+                self.expr(&mut docs, lhs);
+                let mut inner = vec![Doc::Line];
+                self.verb(&mut inner, verb);
+                inner.push(Doc::Space);
+                self.expr(&mut inner, rhs);
+                docs.push(nest(inner));
+                out.push(group(docs));
+            }
             ExprKind::Paren(inner) => {
                 let mut docs = Vec::new();
                 self.token(&mut docs, "(");
@@ -467,6 +486,64 @@ impl<'a> Formatter<'a> {
                 docs.push(Doc::SoftLine);
                 self.token(&mut docs, ")");
                 out.push(group(docs));
+            }
+        }
+    }
+
+    /// A verb with its parentheses, in one line.
+    fn verb(&mut self, out: &mut Vec<Doc>, verb: &Verb) {
+        self.token(out, "(");
+        self.verb_body(out, verb);
+        self.token(out, ")");
+    }
+
+    fn verb_body(&mut self, out: &mut Vec<Doc>, verb: &Verb) {
+        match &verb.kind {
+            VerbKind::Binary(op) => self.token(out, binary_symbol(*op)),
+            VerbKind::Compare(CompareOp::Eq) => self.equality(out),
+            VerbKind::Compare(op) => self.token(out, compare_symbol(*op)),
+            VerbKind::Named { name, params } => {
+                self.ident(out, name);
+                for param in params {
+                    out.push(Doc::Space);
+                    self.expr(out, param);
+                }
+            }
+            VerbKind::Reduce { op, .. } => {
+                self.token(out, "reduce");
+                out.push(Doc::Space);
+                self.number(out);
+                out.push(Doc::Space);
+                self.token(out, fold_symbol(*op));
+            }
+            VerbKind::Oblique { op } => {
+                self.token(out, "oblique");
+                out.push(Doc::Space);
+                self.token(out, fold_symbol(*op));
+            }
+            VerbKind::Rank { verb, right, .. } => {
+                // Parentheses around the verb may be needed or not; they stay.
+                match next_token(self.text, self.cursor).is_some_and(|token| token.text == "(") {
+                    true => self.verb(out, verb),
+                    false => self.verb_body(out, verb),
+                }
+                self.spaced_token(out, "rank");
+                self.number(out);
+                if right.is_some() {
+                    out.push(Doc::Space);
+                    self.number(out);
+                }
+            }
+        }
+    }
+
+    /// The next number as it is written, with its sign.
+    fn number(&mut self, out: &mut Vec<Doc>) {
+        for _ in 0..2 {
+            let Some(token) = next_token(self.text, self.cursor) else { return };
+            self.token(out, token.text);
+            if token.text != "-" {
+                return;
             }
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! In: a [`Source`](diag::Source).  Out: an [`ast::File`], or diagnostics; or the source in canonical layout.
 //! Schedule scripts likewise: a [`script::Script`].
-//! Needs: `grammar/farkas.pest` and `grammar/schedule.pest`, which are the definition of the two languages.
+//! Needs: `grammar/farkas.pest` with `grammar/ranks.pest`, and `grammar/schedule.pest`, which define the two languages.
 //! Not here: what names mean, types, shapes (`program`); which verbs a script may use and what they do (`poly`).
 #![forbid(unsafe_code)]
 
@@ -19,12 +19,14 @@ mod print;
 pub mod script;
 mod tokens;
 mod tree;
+mod verb;
 
 pub use format::format;
 pub use limits::{MAX_NESTING, MAX_SOURCE_BYTES, decode};
 pub use parse::parse;
 pub use print::{expr_to_string, print_ast};
 pub use script::{parse_script, print_script};
+pub use verb::verb_to_string;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@
 
 use diag::{Diagnostic, Source, Span};
 
-use crate::tokens::{Brackets, Kind, REDUCTIONS, tokens};
+use crate::tokens::{Brackets, Kind, REDUCTIONS, VERB_WORDS, tokens};
 
 /// The largest source that is accepted.
 pub const MAX_SOURCE_BYTES: usize = 1 << 20;
@@ -58,8 +58,8 @@ fn check_nesting(text: &str) -> Result<(), Diagnostic> {
     // How many `if`s are open at each bracket level, and their sum.
     let mut ifs = vec![0_usize];
     let mut open_ifs = 0;
-    // Whether each open bracket is that of a reduction, which is not an operand when it closes.
-    let mut of_reduction = Vec::new();
+    // Whether each open bracket is that of a reduction or may be that of a verb, no operands when they close.
+    let mut of_prefix = Vec::new();
     let mut after_operand = false;
     let mut after_reduction_word = false;
     for token in tokens(text, 0).filter(|token| token.kind != Kind::Comment) {
@@ -70,12 +70,17 @@ fn check_nesting(text: &str) -> Result<(), Diagnostic> {
             matches!(token.text, "let" | "for" | ";" | "," | "|" | ".." | "fn") || (is_name && after_operand);
         if brackets.open.len() > depth_before {
             ifs.push(0);
-            of_reduction.push(after_reduction_word);
+            of_prefix.push(after_reduction_word);
         }
-        let mut closed_reduction = false;
+        let mut closed_prefix = false;
         while ifs.len() > brackets.open.len() + 1 {
             open_ifs -= ifs.pop().unwrap_or(0);
-            closed_reduction = of_reduction.pop().unwrap_or(false);
+            closed_prefix = of_prefix.pop().unwrap_or(false);
+        }
+        if VERB_WORDS.contains(&token.text)
+            && let Some(open) = of_prefix.last_mut()
+        {
+            *open = true;
         }
         if let Some(here) = ifs.last_mut() {
             if ends_expression {
@@ -93,8 +98,8 @@ fn check_nesting(text: &str) -> Result<(), Diagnostic> {
         }
         after_operand = is_name
             || token.kind == Kind::Number
-            || matches!(token.text, "true" | "false" | ")")
-            || (token.text == "]" && !closed_reduction);
+            || matches!(token.text, "true" | "false")
+            || (matches!(token.text, ")" | "]") && !closed_prefix);
         after_reduction_word = REDUCTIONS.contains(&token.text);
     }
     Ok(())

@@ -13,10 +13,11 @@ use crate::script::{Script, parse_schedules};
 use crate::tokens::{Kind, Token, tokens};
 use crate::{beside, errors, limits, tree};
 
-/// The parser that pest derives from the two grammars, in a module of its own because the derive makes public items.
+/// The parser that pest derives from the three grammars, in a module of its own because the derive makes public items.
 mod grammar {
     #[derive(pest_derive::Parser)]
     #[grammar = "../../../grammar/farkas.pest"]
+    #[grammar = "../../../grammar/ranks.pest"]
     #[grammar = "../../../grammar/schedule.pest"]
     pub(crate) struct Grammar;
 }

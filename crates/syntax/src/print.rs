@@ -8,6 +8,7 @@ use crate::ast::{
     Stmt, StmtKind, Target, Type, UnaryOp,
 };
 use crate::script::{Script, print_script};
+use crate::verb::verb_to_string;
 
 /// The tree of a file, indented by two spaces a level.
 pub fn print_ast(file: &File) -> String {
@@ -47,6 +48,10 @@ pub fn expr_to_string(expr: &Expr) -> String {
         }
         ExprKind::Reduce { op, indices, guard, body } => {
             format!("({}[{}] {})", op.name(), reduce_head(indices, guard.as_deref()), text(body))
+        }
+        ExprKind::Apply { verb, lhs, rhs } => {
+            let lhs = lhs.as_ref().map_or(String::new(), |lhs| format!("{} ", text(lhs)));
+            format!("({lhs}({}) {})", verb_to_string(verb), text(rhs))
         }
         ExprKind::Paren(inner) => text(inner),
     }
@@ -243,6 +248,11 @@ impl Tree {
             ExprKind::Reduce { op, indices, guard, body } => {
                 self.line(level, &format!("{} {}", op.name(), reduce_head(indices, guard.as_deref())));
                 self.expr(level + 1, body);
+            }
+            ExprKind::Apply { verb, lhs, rhs } => {
+                self.line(level, &format!("apply {}", verb_to_string(verb)));
+                lhs.iter().for_each(|lhs| self.expr(level + 1, lhs));
+                self.expr(level + 1, rhs);
             }
             ExprKind::Paren(inner) => {
                 self.line(level, "paren");

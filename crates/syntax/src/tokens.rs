@@ -42,6 +42,10 @@ pub(crate) const KEYWORDS: [&str; 20] = [
 /// The words that make a reduction before `[`.
 pub(crate) const REDUCTIONS: [&str; 6] = ["sum", "prod", "min", "max", "any", "all"];
 
+/// The words that make a parenthesis a verb, where a number or a parameter follows.
+pub(crate) const VERB_WORDS: [&str; 9] =
+    ["rank", "reduce", "oblique", "take", "drop", "stride", "transpose", "split", "merge"];
+
 /// Symbols of more than one character, longer ones first; some exist only to be named in error messages.
 const LONG_SYMBOLS: [&str; 22] = [
     "..=", "...", "..", "->", "=>", "==", "!=", "<=", ">=", "<>", "+=", "-=", "*=", "/=", ":=", "&&", "||", "**", "//",

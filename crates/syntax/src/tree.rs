@@ -16,31 +16,32 @@ use crate::ast::{
 };
 use crate::limits::{MAX_NESTING, too_deep};
 use crate::parse::Rule;
+use crate::verb::is_dyad;
 
 pub(crate) type Built<T> = Result<T, Diagnostic>;
 
 /// The operators from weakest to strongest; `level` has the same order.
 static PRECEDENCE: LazyLock<PrattParser<Rule>> = LazyLock::new(|| {
     PrattParser::new()
-        .op(Op::infix(Rule::kw_or, Assoc::Left))
-        .op(Op::infix(Rule::kw_and, Assoc::Left))
+        .op(Op::infix(Rule::kw_or, Assoc::Left) | Op::infix(Rule::dyad_or, Assoc::Left))
+        .op(Op::infix(Rule::kw_and, Assoc::Left) | Op::infix(Rule::dyad_and, Assoc::Left))
         .op(Op::prefix(Rule::kw_not))
-        .op(Op::infix(Rule::compare, Assoc::Left))
-        .op(Op::infix(Rule::additive, Assoc::Left))
-        .op(Op::prefix(Rule::reduction))
-        .op(Op::infix(Rule::multiplicative, Assoc::Left))
+        .op(Op::infix(Rule::compare, Assoc::Left) | Op::infix(Rule::dyad_compare, Assoc::Left))
+        .op(Op::infix(Rule::additive, Assoc::Left) | Op::infix(Rule::dyad_additive, Assoc::Left))
+        .op(Op::prefix(Rule::reduction) | Op::prefix(Rule::monad))
+        .op(Op::infix(Rule::multiplicative, Assoc::Left) | Op::infix(Rule::dyad_multiplicative, Assoc::Left))
         .op(Op::prefix(Rule::negate))
 });
 
 fn level(rule: Rule) -> Option<(u8, bool)> {
     let (level, prefix) = match rule {
-        Rule::kw_or => (1, false),
-        Rule::kw_and => (2, false),
+        Rule::kw_or | Rule::dyad_or => (1, false),
+        Rule::kw_and | Rule::dyad_and => (2, false),
         Rule::kw_not => (3, true),
-        Rule::compare => (4, false),
-        Rule::additive => (5, false),
-        Rule::reduction => (6, true),
-        Rule::multiplicative => (7, false),
+        Rule::compare | Rule::dyad_compare => (4, false),
+        Rule::additive | Rule::dyad_additive => (5, false),
+        Rule::reduction | Rule::monad => (6, true),
+        Rule::multiplicative | Rule::dyad_multiplicative => (7, false),
         Rule::negate => (8, true),
         _ => return None,
     };
@@ -56,9 +57,9 @@ pub(crate) fn constant(pair: Pair<'_, Rule>, base: usize) -> Built<Constant> {
 }
 
 /// An expression and the number of nodes on its longest path.
-struct Measured {
-    expr: Expr,
-    depth: usize,
+pub(crate) struct Measured {
+    pub(crate) expr: Expr,
+    pub(crate) depth: usize,
 }
 
 /// `base` is the offset in the source at which the text given to pest begins.
@@ -119,6 +120,9 @@ fn is_punctuation(rule: Rule) -> bool {
             | Rule::kw_if
             | Rule::kw_then
             | Rule::kw_else
+            | Rule::kw_reduce
+            | Rule::kw_oblique
+            | Rule::kw_rank
             | Rule::lparen
             | Rule::rparen
             | Rule::lbracket
@@ -344,7 +348,7 @@ impl Builder {
         Ok(self.measured(pair)?.expr)
     }
 
-    fn measured(self, pair: Pair<'_, Rule>) -> Built<Measured> {
+    pub(crate) fn measured(self, pair: Pair<'_, Rule>) -> Built<Measured> {
         self.check_operators(pair.clone().into_inner())?;
         PRECEDENCE
             .map_primary(|operand| self.operand(operand))
@@ -370,7 +374,7 @@ impl Builder {
         Ok(())
     }
 
-    fn node(self, kind: ExprKind, span: Span, depth_below: usize) -> Built<Measured> {
+    pub(crate) fn node(self, kind: ExprKind, span: Span, depth_below: usize) -> Built<Measured> {
         if depth_below >= MAX_NESTING {
             return Err(too_deep(span, "the expression is"));
         }
@@ -431,6 +435,7 @@ impl Builder {
         let span = self.span(&op).to(operand.expr.span);
         match op.as_rule() {
             Rule::reduction => self.reduction(op, span, operand),
+            Rule::monad => self.apply(op, None, operand, span),
             rule => {
                 let op = if rule == Rule::kw_not { UnaryOp::Not } else { UnaryOp::Neg };
                 self.node(ExprKind::Unary { op, operand: Box::new(operand.expr) }, span, operand.depth)
@@ -473,6 +478,9 @@ impl Builder {
 
     fn infix(self, lhs: Measured, op: &Pair<'_, Rule>, rhs: Measured) -> Built<Measured> {
         let span = lhs.expr.span.to(rhs.expr.span);
+        if is_dyad(op.as_rule()) {
+            return self.apply(op.clone(), Some(lhs), rhs, span);
+        }
         let op = match op.as_str() {
             "or" => BinaryOp::Or,
             "and" => BinaryOp::And,

@@ -189,6 +189,24 @@ fn visit_expr(expr: &ast::Expr, found: &mut dyn FnMut(&ast::Ident)) {
             guard.iter().for_each(|guard| visit_expr(guard, found));
             visit_expr(body, found);
         }
+        Apply { verb, lhs, rhs } => {
+            visit_verb(verb, found);
+            lhs.iter().chain([rhs]).for_each(|operand| visit_expr(operand, found));
+        }
         Paren(inner) => visit_expr(inner, found),
+    }
+}
+
+fn visit_verb(verb: &ast::Verb, found: &mut dyn FnMut(&ast::Ident)) {
+    match &verb.kind {
+        ast::VerbKind::Named { name, params } => {
+            found(name);
+            params.iter().for_each(|param| visit_expr(param, found));
+        }
+        ast::VerbKind::Rank { verb, .. } => visit_verb(verb, found),
+        ast::VerbKind::Binary(_)
+        | ast::VerbKind::Compare(_)
+        | ast::VerbKind::Reduce { .. }
+        | ast::VerbKind::Oblique { .. } => {}
     }
 }

@@ -52,11 +52,11 @@ impl<'a> Lowerer<'a> {
     }
 
     /// A call inside an expression: the callee's result with the arguments in place of its own.
-    pub(super) fn lower_user_call(
+    pub(super) fn call_user(
         &mut self,
         callee: &ast::Ident,
         function: &'a Callee<'a>,
-        args: &[ast::Expr],
+        args: Option<Vec<Typed>>,
         span: Span,
     ) -> Option<Typed> {
         let lowered = self.lowered(function)?;
@@ -67,8 +67,7 @@ impl<'a> Lowerer<'a> {
                 return None;
             }
         };
-        let args: Vec<Option<Typed>> = args.iter().map(|arg| self.lower_expr(arg)).collect();
-        let args: Vec<Typed> = args.into_iter().collect::<Option<_>>()?;
+        let args = args?;
         self.check_count(callee, lowered, lowered.scalars.len(), args.len())?;
         let mut scalars = Vec::new();
         for (arg, scalar) in args.into_iter().zip(&lowered.scalars) {
@@ -463,7 +462,7 @@ impl<'a> Lowerer<'a> {
     }
 
     /// An array that the source does not name here. It is called as in the callee, with the statement in front.
-    fn add_local(&mut self, name: &str, like: &Array, shape: Vec<Affine>, prefix: &str) -> ArrayId {
+    pub(super) fn add_local(&mut self, name: &str, like: &Array, shape: Vec<Affine>, prefix: &str) -> ArrayId {
         let id = ArrayId(self.function.arrays.len() as u32);
         let name = format!("{prefix}_{name}");
         self.function.arrays.push(Array { name, ty: like.ty, shape, role: Role::Local, span: like.span });
@@ -471,7 +470,14 @@ impl<'a> Lowerer<'a> {
     }
 
     /// `target[i, j] = from[i, j]`
-    fn copy(&mut self, from: ArrayId, target: ArrayId, name: &ast::Ident, prefix: &str, span: Span) -> Assign {
+    pub(super) fn copy(
+        &mut self,
+        from: ArrayId,
+        target: ArrayId,
+        name: &ast::Ident,
+        prefix: &str,
+        span: Span,
+    ) -> Assign {
         let (shape, ty) = (self.function.array(target).shape.clone(), self.function.array(target).ty);
         let taken = self.scope.loop_names();
         let mut foralls = Vec::new();

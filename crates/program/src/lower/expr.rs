@@ -133,6 +133,7 @@ impl Lowerer<'_> {
             ast::ExprKind::Reduce { op, indices, guard, body } => {
                 self.lower_reduce(*op, indices, guard.as_deref(), body, span)
             }
+            ast::ExprKind::Apply { verb, lhs, rhs } => self.lower_apply(verb, lhs.as_deref(), rhs, span),
             ast::ExprKind::Paren(inner) => self.lower_expr(inner),
         }
     }
@@ -145,11 +146,15 @@ impl Lowerer<'_> {
                 let ty = self.function.scalar(id).ty;
                 Some(Typed::strong(Expr { kind: ExprKind::Scalar(id), ty, span }))
             }
-            Some((Meaning::Array(id), _)) => self.load(id, Vec::new(), span),
+            Some((Meaning::Array(id), _)) => {
+                let cell = self.cell_of(id);
+                self.load(id, cell, span)
+            }
             Some((Meaning::Constant(position), _)) => self.constant_value(position, span),
             Some((Meaning::Table(position), _)) => {
                 let array = self.table_array(position);
-                self.load(array, Vec::new(), span)
+                let cell = self.cell_of(array);
+                self.load(array, cell, span)
             }
             Some((Meaning::Broken, _)) => {
                 self.poisoned = true;
@@ -178,7 +183,7 @@ impl Lowerer<'_> {
 
     fn unknown(&mut self, name: &str, span: Span, help: String) {
         let mut diagnostic = Diagnostic::error("E0101", span, format!("`{name}` is not known here"));
-        match self.scope.closest(name) {
+        match self.scope.closest(name).filter(|closest| !self.made_up.contains(*closest)) {
             Some(closest) => diagnostic = diagnostic.help(format!("did you mean `{closest}`?")),
             None => diagnostic = diagnostic.help(help),
         }
@@ -208,7 +213,9 @@ impl Lowerer<'_> {
                 None
             }
         };
+        let outside = self.cell.take();
         let index: Vec<Option<Affine>> = indices.iter().map(|index| self.lower_affine(index, "a subscript")).collect();
+        self.cell = outside;
         let index: Option<Vec<Affine>> = index.into_iter().collect();
         let Some(position) = table else { return self.load(array?, index?, span) };
         let index = index?;
@@ -246,22 +253,33 @@ impl Lowerer<'_> {
     }
 
     fn lower_call(&mut self, callee: &ast::Ident, args: &[ast::Expr], span: Span) -> Option<Typed> {
-        if let Some(function) = self.callee(&callee.name) {
-            return self.lower_user_call(callee, function, args, span);
+        if self.rearranges(&callee.name) {
+            return self.lower_rearranged(callee, args, span);
+        }
+        if self.callee(&callee.name).is_some_and(|function| function.form.is_err()) {
+            return self.call(callee, None, span);
         }
         let lowered: Vec<Option<Typed>> = args.iter().map(|arg| self.lower_expr(arg)).collect();
         let lowered: Option<Vec<Typed>> = lowered.into_iter().collect();
+        self.call(callee, lowered, span)
+    }
+
+    /// A function of scalars on values; `None` in place of them if one is in error.
+    pub(super) fn call(&mut self, callee: &ast::Ident, args: Option<Vec<Typed>>, span: Span) -> Option<Typed> {
+        if let Some(function) = self.callee(&callee.name) {
+            return self.call_user(callee, function, args, span);
+        }
         let name = callee.name.as_str();
         if let Some(ty) = ScalarType::from_name(name) {
-            let [arg] = self.arguments(callee, lowered?)?;
+            let [arg] = self.arguments(callee, args?)?;
             return self.lower_cast(arg, ty, span);
         }
         if let Some(op) = UnaryOp::FUNCTIONS.into_iter().find(|op| op.name() == name) {
-            let [arg] = self.arguments(callee, lowered?)?;
+            let [arg] = self.arguments(callee, args?)?;
             return self.unary(op, arg, span);
         }
         if let Some(op) = TWO_ARGUMENTS.into_iter().find(|op| op.name() == name) {
-            let [lhs, rhs] = self.arguments(callee, lowered?)?;
+            let [lhs, rhs] = self.arguments(callee, args?)?;
             return self.binary(op, lhs, rhs, span);
         }
         self.unknown_function(callee);
@@ -322,7 +340,7 @@ impl Lowerer<'_> {
         Some(Typed::strong(Expr { kind: ExprKind::Cast(Box::new(expr)), ty, span }))
     }
 
-    fn lower_binary(&mut self, op: ast::BinaryOp, lhs: Typed, rhs: Typed, span: Span) -> Option<Typed> {
+    pub(super) fn lower_binary(&mut self, op: ast::BinaryOp, lhs: Typed, rhs: Typed, span: Span) -> Option<Typed> {
         let combine: Option<fn(Vec<Cond>) -> Cond> = match op {
             ast::BinaryOp::And => Some(Cond::And),
             ast::BinaryOp::Or => Some(Cond::Or),
@@ -373,7 +391,7 @@ impl Lowerer<'_> {
         result
     }
 
-    fn compare(&mut self, op: ast::CompareOp, lhs: Typed, rhs: Typed, span: Span) -> Option<Typed> {
+    pub(super) fn compare(&mut self, op: ast::CompareOp, lhs: Typed, rhs: Typed, span: Span) -> Option<Typed> {
         let op = match op {
             ast::CompareOp::Eq => BinaryOp::Eq,
             ast::CompareOp::Ne => BinaryOp::Ne,
@@ -441,8 +459,17 @@ impl Lowerer<'_> {
         let guard = guard.map_or(Some(Cond::TRUE), |guard| self.lower_cond(guard, "a guard"));
         let body = self.lower_expr(body);
         self.scope.leave();
-        let (bounds, guard, body) = (bounds?, limits.and(guard?), body?);
+        self.reduction(op, bounds?, limits.and(guard?), body?, span)
+    }
 
+    pub(super) fn reduction(
+        &mut self,
+        op: ast::ReduceOp,
+        bounds: Vec<Bound>,
+        guard: Cond,
+        body: Typed,
+        span: Span,
+    ) -> Option<Typed> {
         let op = match op {
             ast::ReduceOp::Sum => ReduceOp::Sum,
             ast::ReduceOp::Prod => ReduceOp::Prod,

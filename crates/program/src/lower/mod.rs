@@ -7,6 +7,7 @@
 mod callees;
 mod calls;
 mod constants;
+mod example;
 mod expr;
 mod extreme;
 mod implied;
@@ -14,8 +15,11 @@ mod inline;
 mod matching;
 mod names;
 mod range;
+mod rank;
 mod stmt;
 mod typing;
+
+use std::collections::BTreeSet;
 
 use diag::{Diagnostic, Source, Span};
 use syntax::ast;
@@ -124,6 +128,12 @@ struct Lowerer<'a> {
     inlined_nodes: usize,
     /// The tables that the function reads, and the arrays that hold them.
     tables: Vec<(usize, ArrayId)>,
+    /// The cell of which a whole-array expression is lowered; elsewhere arrays have subscripts.
+    cell: Option<Vec<Affine>>,
+    /// Names in the statement, which indices that lowering makes up keep clear of.
+    mentioned: BTreeSet<String>,
+    /// Such indices, which no one can have meant.
+    made_up: BTreeSet<String>,
 }
 
 impl<'a> Lowerer<'a> {
@@ -153,6 +163,9 @@ impl<'a> Lowerer<'a> {
             inlined_statements: 0,
             inlined_nodes: 0,
             tables: Vec::new(),
+            cell: None,
+            mentioned: BTreeSet::new(),
+            made_up: BTreeSet::new(),
         };
         lowerer.declare_constants();
         lowerer

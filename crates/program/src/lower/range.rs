@@ -146,6 +146,9 @@ impl Lowerer<'_> {
                     self.collect_uses(body, name, found);
                 }
             }
+            Apply { lhs, rhs, .. } => {
+                lhs.iter().chain([rhs]).for_each(|operand| self.collect_uses(operand, name, found));
+            }
             Paren(inner) => self.collect_uses(inner, name, found),
         }
     }

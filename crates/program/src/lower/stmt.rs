@@ -28,8 +28,12 @@ impl Forall {
 
 impl Lowerer<'_> {
     pub(super) fn lower_stmt(&mut self, stmt: &ast::Stmt, out: &mut Vec<Node>) {
+        self.mention(stmt);
         if let Some(call) = self.call_stmt(stmt) {
             return self.lower_call_stmt(&call, out);
+        }
+        if self.lower_whole(stmt, out).is_some() {
+            return;
         }
         let node = match &stmt.kind {
             ast::StmtKind::Let { target, ty, value } => {
@@ -236,7 +240,7 @@ impl Lowerer<'_> {
     }
 
     /// The value in the type of the target, with a compound operator spelled out.
-    fn assigned_value(
+    pub(super) fn assigned_value(
         &mut self,
         array: ArrayId,
         index: &[Affine],

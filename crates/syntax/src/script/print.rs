@@ -101,7 +101,7 @@ fn level(expr: &Expr) -> Level {
         ExprKind::Compare { .. } => Level::Comparison,
         // Its last branch takes in whatever follows.
         ExprKind::If { .. } => Level::Or,
-        ExprKind::Reduce { .. } => Level::Reduction,
+        ExprKind::Reduce { .. } | ExprKind::Apply { .. } => Level::Reduction,
     }
 }
 
@@ -152,6 +152,8 @@ fn bare(whole: &Expr) -> String {
             let guard = guard.as_ref().map_or(String::new(), |guard| format!(" | {}", any(guard)));
             format!("{}[{}{guard}] {}", op.name(), join(indices, reduce_index), expr(body, Level::Reduction))
         }
+        // No condition of a script is one; written so that it reads back.
+        ExprKind::Apply { .. } => crate::print::expr_to_string(whole),
         ExprKind::Paren(inner) => format!("({})", any(inner)),
     }
 }

@@ -219,3 +219,26 @@ fn g() {}
 ";
     assert_eq!(formatted(text), expected);
 }
+
+#[test]
+fn verbs_stay_in_one_line() {
+    let text = "fn f(){C=A(+rank 1 1)b;C=(reduce 1+)A*  B
+  C = ((reduce 2 max)rank 2) # why
+     A
+  C=A( (* rank 1   1) rank 1 - 2)(take N-1 rank 1)B
+  F = A (= rank 1) b
+  C = a_rather_long_name_of_an_array_that_is_added (+ rank 1 1) another_long_name_of_an_array_to_add (* rank 1 0) third
+}";
+    let expected = "fn f() {
+    C = A (+ rank 1 1) b
+    C = (reduce 1 +) A * B
+    C = ((reduce 2 max) rank 2) # why
+        A
+    C = A ((* rank 1 1) rank 1 -2) (take N - 1 rank 1) B
+    F = A (== rank 1) b
+    C = a_rather_long_name_of_an_array_that_is_added
+        (+ rank 1 1) another_long_name_of_an_array_to_add (* rank 1 0) third
+}
+";
+    assert_eq!(formatted(text), expected);
+}

@@ -61,8 +61,27 @@ fn long_noise_is_an_error_and_not_a_crash() {
 
 #[test]
 fn long_chains_are_too_deep() {
-    for piece in ["a+", "a * ", "-", "not ", "sum[k] ", "a * sum[k] ", "a and not ", "a * not "] {
+    for piece in ["a+", "a * ", "-", "not ", "sum[k] ", "a * sum[k] ", "a and not ", "a * not ", "(reduce 1 +) "] {
         assert_eq!(code_of(&fill(LONG, "fn f() { s = ", piece, "a }")), "E0003", "{piece}");
+    }
+}
+
+/// A verb is not an operand, so the `if`s in front of it stay open.
+#[test]
+fn ifs_are_counted_past_verbs() {
+    for piece in ["if (reduce 1 +) a then ", "if a (+ rank 1) b then ", "if a then (take 2) b else if c then "] {
+        assert_eq!(code_of(&fill(LONG, "fn f() { s = ", piece, "a }")), "E0003", "{piece}");
+    }
+}
+
+/// Looking ahead for verbs costs no more than reading.
+#[test]
+fn parentheses_that_are_no_verbs_are_read_once() {
+    for (open, close) in [("(f(x ", "))"), ("(a + (", "))"), ("a (b (", "))"), ("((f ", "))")] {
+        let text = format!("fn f() {{ s = {}1{} }}", open.repeat(100), close.repeat(100));
+        let started = Instant::now();
+        let _ = parse(&source(&text));
+        assert!(started.elapsed().as_secs() < 10, "{open}");
     }
 }
 
@@ -94,7 +113,9 @@ fn the_limit_itself_is_safe() {
     let nested = |open: &str, middle: &str, close: &str, count: usize| {
         format!("fn f() {{ s = {}{middle}{} }}", open.repeat(count), close.repeat(count))
     };
-    let cases: [(&str, &str, &str, usize); 8] = [
+    let cases: [(&str, &str, &str, usize); 10] = [
+        ("(reduce 1 +) ", "a", "", 255),
+        ("a (+ rank 1) ", "a", "", 255),
         ("(", "a", ")", 255),
         ("f(", "a", ")", 255),
         ("A[", "i", "]", 255),

@@ -13,6 +13,30 @@ fn value_of(expr: &str) -> crate::ast::Expr {
 }
 
 #[test]
+fn verbs_bind_as_the_operator_in_them() {
+    let table = [
+        ("A (+ rank 1 1) b * c", "(A (+ rank 1 1) (b * c))"),
+        ("A (* rank 1 1) b + c", "((A (* rank 1 1) b) + c)"),
+        ("a - A (- rank 1) b - c", "(((a - A) (- rank 1) b) - c)"),
+        ("a < A (= rank 1 0) b", "((a < A) (== rank 1 0) b)"),
+        ("a or A (and rank 1) b or c", "((a or (A (and rank 1) b)) or c)"),
+        ("A (max rank 1 1) b / c", "((A (max rank 1 1) b) / c)"),
+        ("A ((* rank 1 1) rank 1 -2) B", "(A ((* rank 1 1) rank 1 -2) B)"),
+        ("(reduce 1 +) A * B + C", "(((reduce 1 +) (A * B)) + C)"),
+        ("E (/ rank 1 0) (reduce 1 +) E / 2", "(E (/ rank 1 0) ((reduce 1 +) (E / 2)))"),
+        ("-(oblique max) A", "(-((oblique max) A))"),
+        ("((reduce 1 or) rank 2) A", "(((reduce 1 or) rank 2) A)"),
+        ("(take 2 * N - 1 rank 1) A", "((take ((2 * N) - 1) rank 1) A)"),
+        ("(transpose 1 0 2) A", "((transpose 1 0 2) A)"),
+        ("f (x) (f rank 1) y", "(f(x) (f rank 1) y)"),
+        ("(reduce) + (rank - 1) * (take * 2)", "(reduce + ((rank - 1) * (take * 2)))"),
+    ];
+    for (source, expected) in table {
+        assert_eq!(expr_to_string(&value_of(source)), expected, "{source}");
+    }
+}
+
+#[test]
 fn operators_bind_as_the_table_says() {
     let table = [
         ("a + b * c", "(a + (b * c))"),

@@ -5,7 +5,11 @@ use proptest::prelude::*;
 use super::{source, tree_of};
 use crate::{format, parse};
 
-const SOUP: [&str; 64] = [
+const SOUP: [&str; 68] = [
+    "rank",
+    "reduce",
+    "take",
+    "(reduce 1 +)",
     "fn",
     "let",
     "for",
@@ -94,8 +98,33 @@ fn expr() -> impl Strategy<Value = Vec<String>> {
     leaf.prop_recursive(5, 40, 3, move |inner| {
         let two = (inner.clone(), inner.clone());
         let three = (inner.clone(), inner.clone(), inner.clone());
-        let infix = prop::sample::select(vec!["+", "-", "*", "/", "%", "and", "or", "=", "==", "<", ">="]);
-        let prefix = prop::sample::select(vec!["-", "not", "sum [ k ]", "max [ k , l : 0 .. 4 , ]"]);
+        let infix = prop::sample::select(vec![
+            "+",
+            "-",
+            "*",
+            "/",
+            "%",
+            "and",
+            "or",
+            "=",
+            "==",
+            "<",
+            ">=",
+            "( + rank 1 0 )",
+            "( f rank 1 )",
+            "( ( = rank 1 1 ) rank 1 - 2 )",
+        ]);
+        let prefix = prop::sample::select(vec![
+            "-",
+            "not",
+            "sum [ k ]",
+            "max [ k , l : 0 .. 4 , ]",
+            "( reduce 2 and )",
+            "( oblique + )",
+            "( ( reduce 1 * ) rank 2 )",
+            "( take N - 1 rank - 1 )",
+            "( transpose 1 0 )",
+        ]);
         let bracket = prop::sample::select(vec![("f (", ")"), ("A [", "]"), ("(", ")")]);
         prop_oneof![
             (two.clone(), infix).prop_map(move |((a, b), op)| [a, words(op), b].concat()),
