@@ -14,6 +14,7 @@ mod optimize;
 mod print;
 mod promote;
 mod prune;
+mod quotient;
 mod read;
 mod rebase;
 mod roughness;

@@ -10,13 +10,13 @@ use crate::{CompareOp, Cond, Index, VarId};
 
 /// `constant + Σ coefficient · atom`. The key orders loop variables before parameters before everything else.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Linear {
+pub(crate) struct Linear {
     constant: i64,
     terms: BTreeMap<(u8, Index), i64>,
 }
 
 impl Linear {
-    fn constant(constant: i64) -> Linear {
+    pub(crate) fn constant(constant: i64) -> Linear {
         Linear { constant, terms: BTreeMap::new() }
     }
 
@@ -29,7 +29,7 @@ impl Linear {
         Linear { constant: 0, terms: BTreeMap::from([((rank, atom), 1)]) }
     }
 
-    fn add_scaled(mut self, other: &Linear, factor: i64) -> Option<Linear> {
+    pub(crate) fn add_scaled(mut self, other: &Linear, factor: i64) -> Option<Linear> {
         self.constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
         for (atom, coefficient) in &other.terms {
             let entry = self.terms.entry(atom.clone()).or_insert(0);
@@ -43,6 +43,19 @@ impl Linear {
         self.terms.is_empty().then_some(self.constant)
     }
 
+    pub(crate) fn coefficient(&self, var: VarId) -> Option<i64> {
+        self.terms.get(&(0, Index::Var(var))).copied()
+    }
+
+    /// `floor(self / divisor)`, if everything but the constant is divisible.
+    pub(crate) fn exact_floor(self, divisor: i64) -> Option<Linear> {
+        if divisor < 1 {
+            return None;
+        }
+        let (quotient, rest) = split(self, divisor);
+        rest.terms.is_empty().then_some(quotient)
+    }
+
     /// The atom, if this is one atom plus a constant.
     fn single(&self) -> Option<&Index> {
         match self.terms.first_key_value() {
@@ -52,7 +65,7 @@ impl Linear {
     }
 
     /// Positive terms first, then negative ones, then the constant: `c0 + 2 * c1 - N - 1`.
-    fn build(&self) -> Index {
+    pub(crate) fn build(&self) -> Index {
         let positive = self.terms.iter().filter(|(_, coefficient)| **coefficient > 0);
         let negative = self.terms.iter().filter(|(_, coefficient)| **coefficient <= 0);
         let mut sum = None;
@@ -116,7 +129,7 @@ pub(crate) fn offset_of(index: &Index, var: VarId) -> Option<Index> {
     found.then(|| rest.build())
 }
 
-fn linear(index: &Index) -> Option<Linear> {
+pub(crate) fn linear(index: &Index) -> Option<Linear> {
     Some(match index {
         Index::Const(value) => Linear::constant(*value),
         Index::Param(_) | Index::Var(_) => Linear::atom(index.clone()),

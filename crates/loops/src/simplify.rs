@@ -7,18 +7,19 @@ use program::{ScalarType, UnaryOp, Value};
 
 use crate::linear::{constant_difference, simplify_cond, simplify_index};
 use crate::prune::prune;
+use crate::quotient::{Range, decide_quotients};
 use crate::walk::{Rewrite, Substitute};
 use crate::{Cond, Expr, ExprKind, For, Index, Kernel, Stmt};
 
 /// Normalises index arithmetic, folds constants, and removes branches and loops that the constants decide.
 pub fn simplify(mut kernel: Kernel) -> Kernel {
     for array in &mut kernel.arrays {
-        array.shape = Simplify.indices(std::mem::take(&mut array.shape));
+        array.shape = Simplify::default().indices(std::mem::take(&mut array.shape));
     }
     // What one round removes may leave a branch empty or a local unread; two rounds are usual.
     loop {
         let before = kernel.body.clone();
-        kernel.body = Simplify.block(kernel.body);
+        kernel.body = Simplify::default().block(kernel.body);
         kernel = prune(kernel);
         if kernel.body == before {
             return kernel;
@@ -26,11 +27,17 @@ pub fn simplify(mut kernel: Kernel) -> Kernel {
     }
 }
 
-struct Simplify;
+#[derive(Default)]
+struct Simplify {
+    /// The loops around, outermost first.
+    ranges: Vec<Range>,
+}
 
 impl Rewrite for Simplify {
     fn index(&mut self, index: Index) -> Index {
-        simplify_index(&index)
+        let simple = simplify_index(&index);
+        let decided = decide_quotients(simple.clone(), &self.ranges);
+        if decided == simple { simple } else { simplify_index(&decided) }
     }
 
     fn cond(&mut self, cond: Cond) -> Cond {
@@ -78,7 +85,9 @@ impl Simplify {
             }
             _ => {}
         }
+        self.ranges.push(Range::of(&For { lo: lo.clone(), hi: hi.clone(), body: Vec::new(), ..f }));
         let body = self.block(f.body);
+        self.ranges.pop();
         if body.is_empty() { Vec::new() } else { vec![Stmt::For(For { lo, hi, body, ..f })] }
     }
 }

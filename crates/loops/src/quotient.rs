@@ -1,0 +1,103 @@
+//! Quotients that a loop's range decides: inside `for c1 in 4 * c0..4 * c0 + 4`, `floor(c1 / 4)` is `c0`.
+//!
+//! In: an index expression and the ranges of the loops around it.  Out: an equal one, without the divisions that are
+//! known. Subscripts of tiled arrays are full of them.
+
+use crate::linear::{Linear, extremum_operands, linear};
+use crate::{For, Index, VarId};
+
+/// The values of a loop variable: at least each of the first, less than each of the second.
+#[derive(Clone, Debug)]
+pub(crate) struct Range {
+    var: VarId,
+    at_least: Vec<Linear>,
+    less_than: Vec<Linear>,
+}
+
+impl Range {
+    pub(crate) fn of(f: &For) -> Range {
+        // `min(a, b) + 1` is what isl makes of an inclusive bound.
+        let (hi, shift) = match &f.hi {
+            Index::Add(bound, by) => match (&**bound, &**by) {
+                (Index::Min(..), Index::Const(by)) => (&**bound, *by),
+                _ => (&f.hi, 0),
+            },
+            hi => (hi, 0),
+        };
+        let bounds = |index: &Index, largest: bool, shift: i64| {
+            let operands = extremum_operands(index, largest);
+            operands.iter().filter_map(|operand| linear(operand)?.add_scaled(&Linear::constant(shift), 1)).collect()
+        };
+        Range { var: f.var, at_least: bounds(&f.lo, true, 0), less_than: bounds(hi, false, shift) }
+    }
+}
+
+/// Replaces the divisions that `ranges`, outermost first, decide.
+pub(crate) fn decide_quotients(index: Index, ranges: &[Range]) -> Index {
+    let go = |index: Box<Index>| Box::new(decide_quotients(*index, ranges));
+    match index {
+        Index::Const(_) | Index::Param(_) | Index::Var(_) | Index::Select(..) => index,
+        Index::Add(a, b) => Index::Add(go(a), go(b)),
+        Index::Sub(a, b) => Index::Sub(go(a), go(b)),
+        Index::Min(a, b) => Index::Min(go(a), go(b)),
+        Index::Max(a, b) => Index::Max(go(a), go(b)),
+        Index::Mul(a, factor) => Index::Mul(go(a), factor),
+        Index::FloorDiv(a, divisor) => quotient(&a, divisor, ranges).unwrap_or_else(|| Index::FloorDiv(go(a), divisor)),
+        Index::Mod(a, divisor) => match quotient(&a, divisor, ranges) {
+            Some(quotient) => Index::Sub(a, Box::new(Index::Mul(Box::new(quotient), divisor))),
+            None => Index::Mod(go(a), divisor),
+        },
+    }
+}
+
+/// `floor(index / divisor)`, if both ends of the range of one variable in it give the same.
+fn quotient(index: &Index, divisor: i64, ranges: &[Range]) -> Option<Index> {
+    let value = linear(index)?;
+    ranges.iter().rev().find_map(|range| {
+        let coefficient = value.coefficient(range.var)?;
+        let without = value.clone().add_scaled(&linear(&Index::Var(range.var))?, -coefficient)?;
+        let end = |bound: &Linear, last: i64| {
+            let bound = bound.clone().add_scaled(&Linear::constant(last), 1)?;
+            without.clone().add_scaled(&bound, coefficient)?.exact_floor(divisor)
+        };
+        range.at_least.iter().find_map(|low| {
+            let low = end(low, 0)?;
+            let same = |high: &Linear| end(high, -1).is_some_and(|high| high == low);
+            range.less_than.iter().any(same).then(|| low.build())
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LoopKind, ParamId};
+
+    fn var(number: u32) -> Index {
+        Index::Var(VarId(number))
+    }
+
+    /// `for c1 in 4 * c0..min(N - 1, 4 * c0 + last) + 1`
+    fn inside(last: i64) -> Range {
+        let tile = Index::Mul(Box::new(var(0)), 4);
+        let end = Index::Add(Box::new(tile.clone()), Box::new(Index::Const(last)));
+        let size = Index::Sub(Box::new(Index::Param(ParamId(0))), Box::new(Index::Const(1)));
+        let hi = Index::Add(Box::new(Index::Min(Box::new(size), Box::new(end))), Box::new(Index::Const(1)));
+        Range::of(&For { var: VarId(1), kind: LoopKind::Serial, lo: tile, hi, step: 1, body: Vec::new() })
+    }
+
+    #[test]
+    fn a_tile_decides_the_quotient_by_its_size() {
+        let division = Index::FloorDiv(Box::new(var(1)), 4);
+        assert_eq!(decide_quotients(division.clone(), &[inside(3)]), var(0));
+        assert_eq!(decide_quotients(division.clone(), &[inside(4)]), division, "one value too many");
+        assert_eq!(decide_quotients(division.clone(), &[]), division);
+    }
+
+    #[test]
+    fn a_remainder_becomes_a_difference() {
+        let remainder = Index::Mod(Box::new(var(1)), 4);
+        let offset = Index::Sub(Box::new(var(1)), Box::new(Index::Mul(Box::new(var(0)), 4)));
+        assert_eq!(decide_quotients(remainder, &[inside(3)]), offset);
+    }
+}
