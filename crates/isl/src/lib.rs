@@ -66,7 +66,7 @@ mod value;
 pub use ast::{AstBuild, AstExpr, AstLoopType, AstNode};
 pub use expr::{Aff, MultiAff, MultiPwAff, MultiUnionPwAff, PwAff, PwMultiAff, UnionPwAff, UnionPwMultiAff};
 pub use flow::{UnionAccessInfo, UnionFlow};
-pub use map::{BasicMap, Map, UnionMap};
+pub use map::{BasicMap, FixedBox, Map, UnionMap};
 pub use options::{AstOptions, ScheduleAlgorithm, ScheduleOptions, SeparationBounds};
 pub use runtime::{Budget, Context, Error, ErrorKind, Result, version};
 pub use schedule::{Schedule, ScheduleConstraints, ScheduleNode, ScheduleNodeType};

@@ -1,7 +1,9 @@
 //! Relations between two tuples.
 
 use crate::runtime::{OutBool, Result};
-use crate::{Aff, BasicMap, Constraint, Dim, Id, MultiAff, MultiPwAff, PwAff, PwMultiAff, Set, Space, UnionMap, Val};
+use crate::{
+    Aff, BasicMap, Constraint, Dim, FixedBox, Id, MultiAff, MultiPwAff, PwAff, PwMultiAff, Set, Space, UnionMap, Val,
+};
 
 object! {
     /// A union of basic maps of one space.
@@ -206,6 +208,7 @@ bind! { Map, "isl_map_";
     fn drop_unused_params(self) -> Map;
     fn from_aff(aff: Aff) -> Map;
     fn from_multi_aff(maff: MultiAff) -> Map;
+    fn get_range_simple_fixed_box_hull(&self) -> FixedBox;
     fn dim_min(self, pos: usize) -> PwAff;
     fn dim_max(self, pos: usize) -> PwAff;
     fn to_union_map(self) -> UnionMap;
