@@ -91,7 +91,7 @@ fn schedule_with(
     let deps = if options.strict_order { deps.in_strict_order().map_err(fail)? } else { deps };
     emit_dependences(&scop, &deps, options, log).map_err(fail)?;
 
-    let analysed = Analysed { ctx, budget, scop, deps };
+    let mut analysed = Analysed { ctx, budget, scop, deps, written: None };
     let legal = match (&options.schedule, options.order) {
         (Some(schedule), _) => analysed.follow(source, schedule, log)?,
         (None, Order::Written | Order::Scheduled) => match analysed.tidy_single(log).map_err(fail)? {
@@ -104,17 +104,22 @@ fn schedule_with(
         Some(legal) => legal,
         None => analysed.original(log).map_err(fail)?,
     };
-    if options.verify_dynamic {
-        log.stage("replay", || replay(&analysed.scop, &legal)).map_err(fail)?;
+    if analysed.written.is_some() {
+        log.emit(options, Emit::Statements, || analysed.scop.to_string());
+        emit_dependences(&analysed.scop, &analysed.deps, options, log).map_err(fail)?;
     }
-    emit_schedule(&analysed.scop, &legal, options, log);
+    if options.verify_dynamic {
+        log.stage("replay", || replay(&analysed, &legal)).map_err(fail)?;
+    }
+    emit_schedule(&analysed, &legal, options, log);
     Ok(Scheduled { analysed, legal })
 }
 
 /// Replays a schedule at all small sizes that the function accepts, at most some dozens.
-fn replay(scop: &Scop, legal: &LegalSchedule) -> diag::Result<()> {
+fn replay(analysed: &Analysed, legal: &LegalSchedule) -> diag::Result<()> {
     const SIZES: [i64; 5] = [0, 1, 2, 3, 5];
     const MOST: usize = 40;
+    let scop = &analysed.scop;
     let params = scop.function.params.len();
     let combinations = SIZES.len().saturating_pow(u32::try_from(params).unwrap_or(u32::MAX));
     // A stride that has no factor in common with the number of sizes visits different combinations.
@@ -136,7 +141,11 @@ fn replay(scop: &Scop, legal: &LegalSchedule) -> diag::Result<()> {
         if !accepted {
             continue;
         }
-        if let Some(disagreement) = poly::replay(scop, legal.schedule(), &sizes)? {
+        let disagreement = match &analysed.written {
+            Some(written) => poly::replay_rewritten(written, scop, legal.schedule(), &sizes)?,
+            None => poly::replay(scop, legal.schedule(), &sizes)?,
+        };
+        if let Some(disagreement) = disagreement {
             let what = format!("the schedule was called legal, but for sizes {sizes:?} {}", disagreement.what);
             return Err(diag::Error::bug("replay", what));
         }
@@ -150,6 +159,8 @@ struct Analysed {
     budget: Budget,
     scop: Scop,
     deps: Dependences,
+    /// The program as it was written, if the schedule has changed its statements.
+    written: Option<Scop>,
 }
 
 impl Analysed {
@@ -206,7 +217,7 @@ impl Analysed {
     }
 
     /// The user's schedule: step by step for a script, as a whole for a tree. None if it has nothing for this function.
-    fn follow(&self, source: &Source, schedule: &Schedule, log: &mut Log) -> Result<Option<LegalSchedule>> {
+    fn follow(&mut self, source: &Source, schedule: &Schedule, log: &mut Log) -> Result<Option<LegalSchedule>> {
         let fail = |error| Error::new(source, error);
         match schedule {
             Schedule::Script(text) | Schedule::Beside(text) => {
@@ -217,7 +228,14 @@ impl Analysed {
                     within(&self.ctx, self.budget, || script::apply(&self.scop, &self.deps, &steps, source))
                 });
                 match outcome.map_err(fail)? {
-                    Outcome::Legal(legal) => Ok(Some(legal)),
+                    Outcome::Legal(legal, rewritten) => {
+                        if let Some(rewritten) = rewritten {
+                            let (scop, deps) = *rewritten;
+                            self.written = Some(std::mem::replace(&mut self.scop, scop));
+                            self.deps = deps;
+                        }
+                        Ok(Some(legal))
+                    }
                     Outcome::Empty => Ok(None),
                     Outcome::Refused(diagnostics) => {
                         Err(refuse(diagnostics.into_iter().map(|diagnostic| diagnostic.gathered(text)).collect()))
@@ -313,7 +331,7 @@ fn smooth(scheduled: &mut Scheduled, kernel: &mut loops::Kernel, options: &Optio
     let smoother = loops::roughness(&candidate) < loops::roughness(kernel);
     let closer = 2 * loops::strides(&candidate) <= loops::strides(kernel);
     if smoother || closer {
-        emit_schedule(&analysed.scop, &legal, options, log);
+        emit_schedule(analysed, &legal, options, log);
         *kernel = candidate;
         scheduled.legal = legal;
     }
@@ -339,10 +357,16 @@ fn rank_in_memory(kernel: &loops::Kernel, array: &str) -> Option<usize> {
     kernel.arrays.iter().find(|declared| declared.name == array).map(|declared| declared.shape.len())
 }
 
-fn emit_schedule(scop: &Scop, legal: &LegalSchedule, options: &Options, log: &mut Log) {
-    let schedule = legal.schedule();
+fn emit_schedule(analysed: &Analysed, legal: &LegalSchedule, options: &Options, log: &mut Log) {
+    let (scop, schedule) = (&analysed.scop, legal.schedule());
     log.emit(options, Emit::Schedule, || schedule.to_yaml().unwrap_or_else(|error| error.to_string()));
     log.emit(options, Emit::Script, || match poly::Plan::recover(scop, schedule) {
+        _ if analysed.written.is_some() => {
+            format!(
+                "# The schedule of `{}` changes its statements; only its own script says how.\n",
+                scop.function.name
+            )
+        }
         Ok(Some(plan)) => plan.to_script(scop),
         Ok(None) => {
             let name = &scop.function.name;

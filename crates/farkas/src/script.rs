@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use diag::{Diagnostic, Source, Span};
-use poly::transform::{self, Condition, StatementMap, Step, Target, Word};
+use poly::transform::{self, Condition, Rewriting, StatementMap, Step, Target, Word};
 use poly::{Dependences, Kinds, LegalSchedule, Scop, Verdict};
 use program::Function;
 use syntax::ast::{Expr, ExprKind, Ident};
@@ -146,7 +146,8 @@ fn free_names(expr: &Expr, function: &Function) -> Vec<Ident> {
 
 /// What applying a script gives.
 pub(crate) enum Outcome {
-    Legal(LegalSchedule),
+    /// With the program that the schedule is of, if steps have changed the statements.
+    Legal(LegalSchedule, Option<Box<(Scop, Dependences)>>),
     /// There were no steps: the original order is meant.
     Empty,
     Refused(Refused),
@@ -157,15 +158,32 @@ pub(crate) enum Outcome {
 pub(crate) fn apply(scop: &Scop, dependences: &Dependences, steps: &[Step], program: &Source) -> diag::Result<Outcome> {
     let mut plan = poly::base_plan(scop, dependences)?;
     let mut legal = None;
+    let mut rewritten: Option<Box<(Scop, Dependences)>> = None;
     for step in steps {
         let before = plan;
-        plan = match transform::apply(scop, &before, step) {
-            Ok(plan) => plan,
-            Err(diagnostic) => return Ok(Outcome::Refused(vec![*diagnostic])),
+        let moved = |explained: Diagnostic| {
+            explained.moved_to(program, step.span, format!("refused: `{}` is illegal here", step.verb.text))
         };
+        plan = if transform::rewrites(&step.verb.text) {
+            let (scop, dependences) = rewritten.as_deref().map_or((scop, dependences), |both| (&both.0, &both.1));
+            match transform::rewrite(scop, dependences, &before, step)? {
+                Rewriting::Done(done) => {
+                    rewritten = Some(Box::new((done.scop, done.dependences)));
+                    done.plan
+                }
+                Rewriting::Misplaced(diagnostic) => return Ok(Outcome::Refused(vec![*diagnostic])),
+                Rewriting::Illegal(explained) => return Ok(Outcome::Refused(vec![moved(*explained)])),
+            }
+        } else {
+            let scop = rewritten.as_deref().map_or(scop, |both| &both.0);
+            match transform::apply(scop, &before, step) {
+                Ok(plan) => plan,
+                Err(diagnostic) => return Ok(Outcome::Refused(vec![*diagnostic])),
+            }
+        };
+        let (scop, dependences) = rewritten.as_deref().map_or((scop, dependences), |both| (&both.0, &both.1));
         let refuse = |explained: Diagnostic| {
-            let text = format!("refused: `{}` is illegal here", step.verb.text);
-            let mut explained = explained.moved_to(program, step.span, text);
+            let mut explained = moved(explained);
             if let Some(repair) = repair::suggest(scop, dependences, &before, step) {
                 explained = explained.help(format!("with `{repair}` in front of it, it is legal"));
             }
@@ -190,7 +208,7 @@ pub(crate) fn apply(scop: &Scop, dependences: &Dependences, steps: &[Step], prog
         }
     }
     Ok(match legal {
-        Some(legal) => Outcome::Legal(legal),
+        Some(legal) => Outcome::Legal(legal, rewritten),
         None => Outcome::Empty,
     })
 }

@@ -196,11 +196,7 @@ fn time_at(scop: &Scop, plan: &Plan, statement: &Statement, params: &[i64], valu
     let position = scop.statements.iter().position(|known| known.name == statement.name);
     let position = position.ok_or_else(|| Fault::bug("an instance of an unknown statement"))?;
     let at = At { params, iters: &statement.iters, values };
-    let time = plan.statements[position].entries.iter().map(|entry| match entry {
-        Entry::Position(position) => Some(*position),
-        Entry::Loop(found) => at.affine(&found.expr),
-        Entry::Split(cond) => at.cond(cond).map(|holds| i64::from(!holds)),
-    });
+    let time = plan.statements[position].entries.iter().map(|entry| entry.at(&at));
     time.collect::<Option<_>>().ok_or_else(|| Fault::bug("a time overflows"))
 }
 

@@ -8,7 +8,9 @@
 
 use std::fmt;
 
-use isl::{Dim, Map, Schedule, UnionAccessInfo, UnionFlow, UnionMap};
+use isl::{Dim, Map, Schedule, UnionAccessInfo, UnionFlow, UnionMap, UnionSet};
+
+use program::{Affine, IterId};
 
 use crate::equations;
 use crate::fault::{Attempt, Fault};
@@ -48,7 +50,7 @@ impl DependenceKind {
 }
 
 /// All dependences of a Scop. Each relation keeps the cell: `{ source -> [sink -> cell] }`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Dependences {
     pub flow: UnionMap,
     pub anti: UnionMap,
@@ -56,6 +58,8 @@ pub struct Dependences {
     pub reduction: UnionMap,
     /// Reads that no statement's write reaches, as `{ instance -> cell }`.
     pub without_source: UnionMap,
+    /// Whether the order of updates counts as well.
+    pub strict: bool,
 }
 
 impl Dependences {
@@ -75,7 +79,23 @@ impl Dependences {
             Ok((flow, self.reduction.clone().subtract(self.reduction.clone())?))
         };
         let (flow, reduction) = strict().map_err(|error| Fault::from(error).at("deps"))?;
-        Ok(Dependences { flow, reduction, ..self })
+        Ok(Dependences { flow, reduction, strict: true, ..self })
+    }
+
+    /// Those between instances of `domain`.
+    pub(crate) fn among(&self, domain: &UnionSet) -> isl::Result<Dependences> {
+        let narrow = |pairs: &UnionMap| {
+            let sources = pairs.clone().intersect_domain(domain.clone())?;
+            sources.intersect_range_wrapped_domain_union_set(domain.clone())
+        };
+        Ok(Dependences {
+            flow: narrow(&self.flow)?,
+            anti: narrow(&self.anti)?,
+            output: narrow(&self.output)?,
+            reduction: narrow(&self.reduction)?,
+            without_source: self.without_source.clone().intersect_domain(domain.clone())?,
+            strict: self.strict,
+        })
     }
 
     /// The pairs that a schedule must keep in order, without their cells.
@@ -117,6 +137,7 @@ fn compute(scop: &Scop) -> Attempt<Dependences> {
         output: outputs.coalesce()?,
         reduction: reduction_pairs(scop)?,
         without_source: flow.get_may_no_source()?.union(defined.without_source)?,
+        strict: false,
     })
 }
 
@@ -138,11 +159,24 @@ fn reduction_pairs(scop: &Scop) -> Attempt<UnionMap> {
         for position in 0..statement.kept {
             later = later.equate(Dim::In, position, Dim::Out, position)?;
         }
+        // After `rfactor` a reduction has several cells per instance of what is kept.
+        let reduced = &statement.iters[statement.kept..];
+        if reduced.iter().any(|iter| uses(&statement.write.index, *iter)) {
+            let cell = statement.write.map.clone();
+            later = later.intersect(cell.clone().apply_range(cell.reverse()?)?)?;
+        }
         let domain = statement.domain.clone();
         let later = later.intersect_domain(domain.clone())?.intersect_range(domain)?;
         pairs = pairs.add_map(later.range_product(statement.write.map.clone())?)?;
     }
     Ok(pairs.coalesce()?)
+}
+
+/// Whether an iterator occurs in a subscript.
+pub(crate) fn uses(index: &[Affine], iter: IterId) -> bool {
+    let mut found = false;
+    index.iter().for_each(|affine| affine.visit_iters(&mut |used| found |= used == iter));
+    found
 }
 
 /// The tuple names inside `[sink -> cell]`.

@@ -16,7 +16,7 @@ use program::{Affine, Atom, IterId};
 use crate::fault::{Attempt, Fault};
 use crate::legality::LegalSchedule;
 use crate::plan;
-use crate::scop::{Scop, Statement};
+use crate::scop::{ArrayOrigin, Scop, Statement};
 
 /// Generates the loops of a schedule.
 pub fn generate(scop: &Scop, schedule: &LegalSchedule) -> diag::Result<Kernel> {
@@ -110,10 +110,10 @@ impl<'a> Generator<'a> {
         let arrays = self.scop.arrays.iter().map(|array| {
             let extent = |affine: &Affine| {
                 let extent = index(affine, &|_| None);
-                // An accumulator of nothing has no cells; sizes themselves are never negative.
+                // An array of ours for nothing has no cells; sizes themselves are never negative.
                 let positive = affine.constant >= 0
                     && affine.terms.iter().all(|(atom, by)| matches!(atom, Atom::Param(_)) && *by > 0);
-                if array.accumulator && !positive {
+                if array.origin != ArrayOrigin::Declared && !positive {
                     Index::Max(Box::new(Index::Const(0)), Box::new(extent))
                 } else {
                     extent

@@ -19,6 +19,7 @@ mod plan;
 mod replay;
 mod scop;
 mod sets;
+mod terms;
 pub mod transform;
 mod witness;
 
@@ -34,5 +35,6 @@ pub use load::load_tree;
 pub use model::{Storage, model};
 pub use plan::{Entry, Loop, LoopKind, Plan, StatementPlan};
 pub use replay::{Disagreement, confirm, replay};
-pub use scop::{Access, Scop, ScopArray, Statement, StatementKind};
+pub use scop::{Access, ArrayOrigin, Scop, ScopArray, Statement, StatementKind};
+pub use terms::replay_rewritten;
 pub use witness::Sample;

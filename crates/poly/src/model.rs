@@ -13,7 +13,8 @@ use program::{
 
 use crate::equations::{self, Equations};
 use crate::fault::{Attempt, Fault};
-use crate::scop::{Access, Scop, ScopArray, Statement, StatementKind};
+use crate::plan::Entry;
+use crate::scop::{Access, ArrayOrigin, Scop, ScopArray, Statement, StatementKind};
 use crate::sets::{Frame, Params, in_range};
 
 /// Where accumulators live.
@@ -54,6 +55,56 @@ struct Place {
     time: Vec<Affine>,
 }
 
+/// What a statement is made of; its accesses follow from that.
+pub(crate) struct Parts {
+    pub(crate) name: String,
+    pub(crate) source: String,
+    pub(crate) kind: StatementKind,
+    pub(crate) iters: Vec<IterId>,
+    pub(crate) ordered: usize,
+    pub(crate) kept: usize,
+    /// In any space with a dimension per iterator.
+    pub(crate) domain: Set,
+    pub(crate) target: (ArrayId, Vec<Affine>, Span),
+    pub(crate) value: Expr,
+    pub(crate) order: Vec<Entry>,
+    pub(crate) span: Span,
+}
+
+impl Parts {
+    pub(crate) fn of(statement: &Statement) -> Parts {
+        let write = &statement.write;
+        Parts {
+            name: statement.name.clone(),
+            source: statement.source.clone(),
+            kind: statement.kind,
+            iters: statement.iters.clone(),
+            ordered: statement.ordered,
+            kept: statement.kept,
+            domain: statement.domain.clone(),
+            target: (write.array, write.index.clone(), write.span),
+            value: statement.value.clone(),
+            order: statement.order.clone(),
+            span: statement.span,
+        }
+    }
+
+    /// The statement, among the arrays and iterators of `scop`.
+    pub(crate) fn build(self, scop: &Scop) -> Attempt<Statement> {
+        let modeller = Modeller {
+            function: &scop.function,
+            params: scop.params.clone(),
+            requirements: scop.context.clone(),
+            context: scop.context.clone(),
+            storage: Storage::Expanded,
+            arrays: scop.arrays.clone(),
+            statements: Vec::new(),
+            ranges: Vec::new(),
+        };
+        modeller.build(self)
+    }
+}
+
 /// One source statement while its reductions are taken out.
 struct Source<'a> {
     assign: &'a Assign,
@@ -79,7 +130,7 @@ impl<'a> Modeller<'a> {
                 ty: array.ty,
                 shape: array.shape.clone(),
                 role: array.role,
-                accumulator: false,
+                origin: ArrayOrigin::Declared,
                 expanded: 0,
                 span: array.span,
             });
@@ -372,7 +423,15 @@ impl<'a> Modeller<'a> {
         let name = unique(name, |name| self.arrays.iter().any(|known| known.name == name));
         let id = ArrayId(self.arrays.len() as u32);
         let expanded = place.ordered - first;
-        self.arrays.push(ScopArray { name, ty, shape, role: Role::Local, accumulator: true, expanded, span });
+        self.arrays.push(ScopArray {
+            name,
+            ty,
+            shape,
+            role: Role::Local,
+            origin: ArrayOrigin::Accumulator,
+            expanded,
+            span,
+        });
         Ok((id, index))
     }
 
@@ -411,27 +470,45 @@ impl<'a> Modeller<'a> {
         reduced: usize,
     ) -> Attempt<()> {
         let name = unique(&name, |name| self.statements.iter().any(|known| known.name == name));
-        let frame = self.frame(Some(&name), &place.iters)?;
-        let domain = place.domain.clone().reset_space(frame.space.clone())?;
-        let write = self.access(&frame, &domain, array, &index, target_span)?;
-        let mut reads = Vec::new();
-        self.collect_reads(&frame, &domain, &value, &mut reads)?;
-        let statement = Statement {
+        let parts = Parts {
             name,
             source: source.assign.name.clone(),
             kind,
             iters: place.iters.clone(),
             ordered: place.ordered,
             kept: place.iters.len() - reduced,
+            domain: place.domain.clone(),
+            target: (array, index, target_span),
+            value,
+            order: time.iter().map(|time| Entry::of_time(self.function, time)).collect(),
+            span: source.assign.span,
+        };
+        let statement = self.build(parts)?;
+        self.statements.push(statement);
+        Ok(())
+    }
+
+    fn build(&self, parts: Parts) -> Attempt<Statement> {
+        let frame = self.frame(Some(&parts.name), &parts.iters)?;
+        let domain = parts.domain.reset_space(frame.space.clone())?;
+        let (array, index, span) = parts.target;
+        let write = self.access(&frame, &domain, array, &index, span)?;
+        let mut reads = Vec::new();
+        self.collect_reads(&frame, &domain, &parts.value, &mut reads)?;
+        Ok(Statement {
+            name: parts.name,
+            source: parts.source,
+            kind: parts.kind,
+            iters: parts.iters,
+            ordered: parts.ordered,
+            kept: parts.kept,
             domain,
             write,
             reads,
-            value,
-            order: time,
-            span: source.assign.span,
-        };
-        self.statements.push(statement);
-        Ok(())
+            value: parts.value,
+            order: parts.order,
+            span: parts.span,
+        })
     }
 
     fn access(&self, frame: &Frame, domain: &Set, array: ArrayId, index: &[Affine], span: Span) -> Attempt<Access> {

@@ -94,8 +94,9 @@ fn compare(scop: &Scop, schedule: &Schedule, params: &[i64]) -> Attempt<Option<D
 }
 
 /// All instances, sorted by their place in the program as far as equations allow.
-fn original_instances(scop: &Scop, params: &[i64]) -> Attempt<Vec<Instance>> {
+pub(crate) fn original_instances(scop: &Scop, params: &[i64]) -> Attempt<Vec<Instance>> {
     let mut placed = Vec::new();
+    let depth = scop.statements.iter().map(|statement| statement.order.len()).max().unwrap_or(0);
     for (position, statement) in scop.statements.iter().enumerate() {
         let mut domain = statement.domain.clone();
         for (param, value) in params.iter().enumerate() {
@@ -108,7 +109,9 @@ fn original_instances(scop: &Scop, params: &[i64]) -> Attempt<Vec<Instance>> {
                 let value = point.get_coordinate_val(Dim::Set, dim)?.to_i64()?;
                 values.push(value.ok_or_else(|| Fault::bug("an instance past 64 bits"))?);
             }
-            placed.push((place(statement, params, &values)?, (position, values)));
+            let mut place = place(statement, params, &values)?;
+            place.resize(depth, 0);
+            placed.push((place, (position, values)));
         }
     }
     placed.sort();
@@ -117,11 +120,13 @@ fn original_instances(scop: &Scop, params: &[i64]) -> Attempt<Vec<Instance>> {
 
 /// When an instance runs in the program.
 fn place(statement: &Statement, params: &[i64], values: &[i64]) -> Attempt<Vec<i64>> {
-    evaluate(&statement.order, params, &statement.iters, values).ok_or_else(|| Fault::bug("a place overflows"))
+    let at = At { params, iters: &statement.iters, values };
+    let place = statement.order.iter().map(|entry| entry.at(&at)).collect::<Option<_>>();
+    place.ok_or_else(|| Fault::bug("a place overflows"))
 }
 
 /// All instances in the order in which the generated loops run them.
-fn scheduled_instances(scop: &Scop, schedule: &Schedule, params: &[i64]) -> Attempt<Vec<Instance>> {
+pub(crate) fn scheduled_instances(scop: &Scop, schedule: &Schedule, params: &[i64]) -> Attempt<Vec<Instance>> {
     let tree = ast_of(scop, schedule.clone())?;
     let names = scop.function.params.iter().map(|param| param.name.clone()).zip(params.iter().copied());
     let mut runner = Runner { scop, names: names.collect(), instances: Vec::new() };

@@ -8,16 +8,17 @@ use program::{Affine, ArrayId, Expr, Function, IterId, ReduceOp, Role, ScalarTyp
 
 use crate::equations::Equations;
 use crate::fault::Attempt;
+use crate::plan::{Entry, Plan};
 use crate::sets::Params;
 
 /// A function as sets and maps.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Scop {
     pub function: Function,
     pub(crate) params: Params,
     /// The parameter values that are possible: not negative, and as `where` says.
     pub context: Set,
-    /// The function's arrays under the same ids, then accumulators of reductions.
+    /// The function's arrays under the same ids, then accumulators of reductions and what transformations add.
     pub arrays: Vec<ScopArray>,
     pub statements: Vec<Statement>,
     /// The arrays whose clauses have no order of their own.
@@ -30,15 +31,25 @@ pub struct ScopArray {
     /// Unique in the Scop, and its tuple name in maps.
     pub name: String,
     pub ty: ScalarType,
-    /// Extents over the parameters. Those of an accumulator may be negative where there is nothing to accumulate.
+    /// Extents over the parameters. Those of an array of ours may be negative where there is nothing to keep in it.
     pub shape: Vec<Affine>,
     pub role: Role,
-    /// Holds partial results of a reduction; unknown to the user.
-    pub accumulator: bool,
+    pub origin: ArrayOrigin,
     /// The first so many dimensions give an accumulator cells of its own in every iteration of ordered loops; it could do
     /// without them.
     pub expanded: usize,
     pub span: Span,
+}
+
+/// Where an array comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArrayOrigin {
+    /// The program declares it.
+    Declared,
+    /// It holds partial results of a reduction.
+    Accumulator,
+    /// It holds, for some iterations of a loop, what they need of another array.
+    Buffer,
 }
 
 #[derive(Clone, Debug)]
@@ -60,7 +71,7 @@ pub struct Statement {
     /// What is stored. Reductions in it have become loads of their accumulators.
     pub value: Expr,
     /// Its place in the original order: positions and loops in turn, outermost first. Missing entries are 0.
-    pub order: Vec<Affine>,
+    pub order: Vec<Entry>,
     pub span: Span,
 }
 
@@ -98,6 +109,14 @@ impl Scop {
     pub fn array_named(&self, name: &str) -> Option<(ArrayId, &ScopArray)> {
         let position = self.arrays.iter().position(|array| array.name == name)?;
         Some((ArrayId(position as u32), &self.arrays[position]))
+    }
+
+    /// Makes a plan, which is legal, the order in which the program is written. Equations have found their order then.
+    pub(crate) fn adopt(&mut self, plan: &Plan) {
+        self.equations = Equations::default();
+        for (statement, plan) in self.statements.iter_mut().zip(&plan.statements) {
+            statement.order.clone_from(&plan.entries);
+        }
     }
 
     /// All instances.
@@ -180,8 +199,13 @@ impl fmt::Display for Scop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "scop {}", self.function.name)?;
         writeln!(f, "context {}", self.context)?;
-        for array in self.arrays.iter().filter(|array| array.accumulator) {
-            writeln!(f, "accumulator {}: {}[{}]", array.name, array.ty, self.function.show_list(&array.shape))?;
+        for array in &self.arrays {
+            let origin = match array.origin {
+                ArrayOrigin::Declared => continue,
+                ArrayOrigin::Accumulator => "accumulator",
+                ArrayOrigin::Buffer => "buffer",
+            };
+            writeln!(f, "{origin} {}: {}[{}]", array.name, array.ty, self.function.show_list(&array.shape))?;
         }
         for statement in &self.statements {
             writeln!(f, "\n{}: {}", statement.name, statement.kind.name())?;
@@ -190,7 +214,12 @@ impl fmt::Display for Scop {
             for read in &statement.reads {
                 writeln!(f, "    read   {}", read.map)?;
             }
-            writeln!(f, "    order  [{}]", self.function.show_list(&statement.order))?;
+            let order = statement.order.iter().map(|entry| match entry {
+                Entry::Position(position) => position.to_string(),
+                Entry::Loop(found) => self.function.show(&found.expr),
+                Entry::Split(cond) => format!("split {}", self.function.show_cond(cond)),
+            });
+            writeln!(f, "    order  [{}]", order.collect::<Vec<_>>().join(", "))?;
             let target = self.show_access(statement.write.array, &statement.write.index);
             writeln!(f, "    {target} = {}", self.show_value(&statement.value))?;
         }

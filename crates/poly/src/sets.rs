@@ -98,6 +98,48 @@ pub(crate) fn aff(space: &Space, affine: &Affine, position: &dyn Fn(IterId) -> O
     Ok(sum)
 }
 
+/// An isl expression as one of the program's; `iters` are the dimensions of its domain. `None` if it does not fit.
+pub(crate) fn affine(params: &Params, aff: &Aff, iters: &[IterId]) -> Attempt<Option<Affine>> {
+    let aff = aff.clone().align_params(params.space())?;
+    if aff.is_nan()? {
+        return Ok(None);
+    }
+    let Some(denominator) = aff.get_denominator_val()?.to_i64()? else { return Ok(None) };
+    let whole = aff.scale_val(Val::from_i64(params.ctx(), denominator)?)?;
+    let Some(constant) = whole.get_constant_val()?.to_i64()? else { return Ok(None) };
+    let mut sum = Some(Affine::constant(constant));
+    for kind in [Dim::Param, Dim::In, Dim::Div] {
+        for position in 0..whole.dim(kind)? {
+            let Some(coefficient) = whole.get_coefficient_val(kind, position)?.to_i64()? else { return Ok(None) };
+            if coefficient == 0 {
+                continue;
+            }
+            let term = match kind {
+                Dim::Param => Some(Affine::param(program::ParamId(position as u32))),
+                Dim::In => iters.get(position).map(|iter| Affine::iter(*iter)),
+                _ => affine(params, &whole.get_div(position)?, iters)?,
+            };
+            sum = sum.zip(term).and_then(|(sum, term)| sum.add_scaled(&term, coefficient));
+        }
+    }
+    // Where the denominator is not 1 the expression is a floor, or exact on its domain.
+    Ok(sum.and_then(|sum| sum.div(denominator)))
+}
+
+/// A function, `{ [iters] -> [values] }`, as one expression per value; `None` if it is not one expression everywhere.
+pub(crate) fn affines(params: &Params, map: &Map, iters: &[IterId]) -> Attempt<Option<Vec<Affine>>> {
+    for (_, piece) in map.clone().coalesce()?.as_pw_multi_aff()?.pieces()? {
+        if !map.is_subset(&Map::from_multi_aff(piece.clone())?)? {
+            continue;
+        }
+        let values = piece.get_list()?.iter().map(|value| affine(params, value, iters)).collect::<Attempt<Vec<_>>>()?;
+        if let Some(values) = values.into_iter().collect() {
+            return Ok(Some(values));
+        }
+    }
+    Ok(None)
+}
+
 /// The points of `space` at which `cond` holds.
 pub(crate) fn cond_set(space: &Space, cond: &Cond, position: &dyn Fn(IterId) -> Option<usize>) -> Attempt<Set> {
     let zero = || Aff::zero_on_domain_space(space.clone());

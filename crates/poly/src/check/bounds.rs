@@ -3,7 +3,7 @@
 use diag::Diagnostic;
 
 use crate::fault::Attempt;
-use crate::scop::{Access, Scop, Statement};
+use crate::scop::{Access, ArrayOrigin, Scop, Statement};
 use crate::witness::{Sample, evaluate, show_cell, show_params, show_point, smallest};
 
 pub(super) fn check(scop: &Scop) -> Attempt<Vec<Diagnostic>> {
@@ -13,7 +13,7 @@ pub(super) fn check(scop: &Scop) -> Attempt<Vec<Diagnostic>> {
             std::iter::once((&statement.write, "writes")).chain(statement.reads.iter().map(|read| (read, "reads")));
         for (access, verb) in accesses {
             // Accumulators are addressed by their own iteration ranges.
-            if scop.array(access.array).accumulator {
+            if scop.array(access.array).origin != ArrayOrigin::Declared {
                 continue;
             }
             // The parts of one reduction share their accesses; each is reported once.

@@ -11,7 +11,7 @@ use diag::{Diagnostic, Error};
 
 use crate::deps::Dependences;
 use crate::fault::Attempt;
-use crate::scop::Scop;
+use crate::scop::{ArrayOrigin, Scop};
 use crate::witness::{show_params, smallest};
 
 /// Everything that can be said before dependences are known: the context can be satisfied, extents are not negative,
@@ -60,7 +60,7 @@ fn extents(scop: &Scop) -> Attempt<Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
     let function = &scop.function;
     let space = scop.params.tuple(None, &[])?;
-    for array in scop.arrays.iter().filter(|array| !array.accumulator) {
+    for array in scop.arrays.iter().filter(|array| array.origin == ArrayOrigin::Declared) {
         for (position, extent) in array.shape.iter().enumerate() {
             let zero = isl::Aff::zero_on_domain_space(space.clone())?;
             let negative = crate::sets::aff(&space, extent, &|_| None)?.lt_set(zero)?;

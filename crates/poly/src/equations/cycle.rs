@@ -12,7 +12,7 @@ use super::flow::is_own_accumulator;
 use crate::deps::{Dependences, sink_and_array};
 use crate::fault::{Attempt, Fault};
 use crate::graph::DependenceGraph;
-use crate::scop::{Scop, Statement};
+use crate::scop::{ArrayOrigin, Scop, Statement};
 use crate::witness::{At, Sample, show_cell, show_params, show_point, smallest};
 
 /// How far parameters may be above the smallest values, in sum.
@@ -249,7 +249,7 @@ impl Graph {
 fn shown(scop: &Scop, needs: Vec<Need>) -> Vec<Need> {
     let of_user = |need: &Need| {
         let own = |array| is_own_accumulator(scop, &scop.statements[need.reader.0], array);
-        scop.array_named(&need.array).is_some_and(|(id, array)| !array.accumulator && !own(id))
+        scop.array_named(&need.array).is_some_and(|(id, array)| array.origin == ArrayOrigin::Declared && !own(id))
     };
     let mut needs: Vec<Need> = needs.into_iter().filter(of_user).collect();
     // The reader of a need defines the cell of the need before it.

@@ -19,6 +19,7 @@ pub(crate) use order::explain_failure;
 pub(crate) use reference::rearranged;
 
 use crate::fault::Attempt;
+use crate::plan::Entry;
 use crate::scop::{Scop, Statement, StatementKind};
 use crate::witness::{Sample, show_cell, show_params, smallest};
 
@@ -69,8 +70,10 @@ impl Equations {
 
 /// The place of a statement in the function's body.
 pub(crate) fn place(statement: &Statement) -> usize {
-    let place = statement.order.first().and_then(program::Affine::as_constant);
-    place.and_then(|place| usize::try_from(place).ok()).unwrap_or(0)
+    match statement.order.first() {
+        Some(Entry::Position(place)) => usize::try_from(*place).unwrap_or(0),
+        _ => 0,
+    }
 }
 
 /// Whether a statement gives its cell the final value.

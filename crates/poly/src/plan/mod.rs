@@ -91,6 +91,26 @@ impl Loop {
 }
 
 impl Entry {
+    /// A component of the time of a program's instance: a place if it is a number, otherwise a loop.
+    pub(crate) fn of_time(function: &Function, time: &Affine) -> Entry {
+        match time.as_constant() {
+            Some(position) => Entry::Position(position),
+            None => {
+                let name = loop_name(function, time);
+                Entry::Loop(Loop { name, expr: time.clone(), kind: LoopKind::Serial })
+            }
+        }
+    }
+
+    /// Its number at an instance: of a split, 0 for the first half and 1 for the second; `None` on overflow.
+    pub(crate) fn at(&self, at: &At<'_>) -> Option<i64> {
+        match self {
+            Entry::Position(position) => Some(*position),
+            Entry::Loop(found) => at.affine(&found.expr),
+            Entry::Split(cond) => at.cond(cond).map(|holds| i64::from(!holds)),
+        }
+    }
+
     /// Whether two entries, with the same ones in front of them, are the same place of the tree. Loops of different
     /// statements have expressions over different iterators, so they go by name.
     pub fn is_same_place(&self, other: &Entry) -> bool {
@@ -114,14 +134,8 @@ impl Plan {
     /// The order in which the program is written.
     pub fn original(scop: &Scop) -> Plan {
         let statements = scop.statements.iter().map(|statement| {
-            let entries = statement.order.iter().map(|affine| match affine.as_constant() {
-                Some(position) => Entry::Position(position),
-                None => {
-                    let name = loop_name(&scop.function, affine);
-                    Entry::Loop(Loop { name, expr: affine.clone(), kind: LoopKind::Serial })
-                }
-            });
-            StatementPlan { name: statement.name.clone(), source: statement.source.clone(), entries: entries.collect() }
+            let (name, source) = (statement.name.clone(), statement.source.clone());
+            StatementPlan { name, source, entries: statement.order.clone() }
         });
         Plan { statements: statements.collect() }
     }
@@ -151,15 +165,7 @@ impl Plan {
     fn entries_at(&self, scop: &Scop, instance: &Instance, params: &[i64]) -> Option<Vec<(&Entry, i64)>> {
         let plan = self.statements.iter().find(|plan| plan.name == instance.statement)?;
         let at = At { params, iters: &scop.statement(&instance.statement)?.iters, values: &instance.values };
-        let valued = plan.entries.iter().map(|entry| {
-            let value = match entry {
-                Entry::Position(position) => *position,
-                Entry::Loop(found) => at.affine(&found.expr)?,
-                Entry::Split(cond) => i64::from(!at.cond(cond)?),
-            };
-            Some((entry, value))
-        });
-        valued.collect()
+        plan.entries.iter().map(|entry| Some((entry, entry.at(&at)?))).collect()
     }
 
     /// One line per statement: `S0_update: 0, 0, for i, for j, 1, parallel for k`.

@@ -1,0 +1,179 @@
+//! Terms: a second opinion on a rewritten program, by running both with formulas for values.
+//!
+//! In: a program, what transformations made of it, and sizes.  Out: nothing, or a result that differs.
+//! Every cell holds the formula of its value over the inputs. A copy holds the formula of its original, so copies,
+//! substitutions and repetitions are seen through without being known; what a reduction has accumulated is a multiset,
+//! so its order and its stages do not matter. Shares only the order of instances with `replay`, and nothing with the
+//! static check.
+
+use std::collections::{BTreeMap, HashMap};
+
+use isl::Schedule;
+use program::{Affine, ArrayId, BinaryOp, Expr, ExprKind, ReduceOp, Role, ScalarType, UnaryOp, Value};
+
+use crate::fault::{Attempt, Fault};
+use crate::replay::{Disagreement, Instance, original_instances, scheduled_instances};
+use crate::scop::{Scop, StatementKind};
+use crate::witness::{At, show_cell};
+
+/// Formulas are equal if their numbers are.
+type Number = u32;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Term {
+    /// What was in a cell before the call.
+    Input(String, Vec<i64>),
+    /// A constant by its bits, so that one NaN equals itself.
+    Const(ScalarType, u64),
+    Scalar(u32),
+    Unary(UnaryOp, Number),
+    Binary(BinaryOp, Number, Number),
+    Cast(ScalarType, Number),
+    Select(Number, Number, Number),
+    /// A reduction of these terms, each with how often it occurs.
+    Accumulated(ReduceOp, ScalarType, BTreeMap<Number, u32>),
+}
+
+/// Compares what a rewritten program leaves in its outputs, in the order of `schedule`, with the original.
+pub fn replay_rewritten(
+    original: &Scop,
+    rewritten: &Scop,
+    schedule: &Schedule,
+    params: &[i64],
+) -> diag::Result<Option<Disagreement>> {
+    compare(original, rewritten, schedule, params).map_err(|fault| fault.at("replay"))
+}
+
+fn compare(original: &Scop, rewritten: &Scop, schedule: &Schedule, params: &[i64]) -> Attempt<Option<Disagreement>> {
+    let mut terms = Terms::default();
+    let expected = terms.run(original, params, &original_instances(original, params)?)?;
+    let found = terms.run(rewritten, params, &scheduled_instances(rewritten, schedule, params)?)?;
+    let is_result = |array: &ArrayId| original.array(*array).role != Role::Local;
+    for ((array, cell), term) in expected.iter().filter(|((array, _), _)| is_result(array)) {
+        if found.get(&(*array, cell.clone())) != Some(term) {
+            let what = format!("{} ends with another value", show_cell(&original.array(*array).name, cell));
+            return Ok(Some(Disagreement { what }));
+        }
+    }
+    let written = |array: &ArrayId| array.index() < original.arrays.len() && is_result(array);
+    match found.keys().find(|key| written(&key.0) && !expected.contains_key(key)) {
+        Some((array, cell)) => {
+            let what = format!("{} is written, but should not be", show_cell(&original.array(*array).name, cell));
+            Ok(Some(Disagreement { what }))
+        }
+        None => Ok(None),
+    }
+}
+
+type Memory = HashMap<(ArrayId, Vec<i64>), Number>;
+
+/// Every formula that has occurred.
+#[derive(Default)]
+struct Terms {
+    numbers: HashMap<Term, Number>,
+    terms: Vec<Term>,
+}
+
+impl Terms {
+    fn number(&mut self, term: Term) -> Number {
+        if let Some(number) = self.numbers.get(&term) {
+            return *number;
+        }
+        let number = self.terms.len() as Number;
+        self.terms.push(term.clone());
+        self.numbers.insert(term, number);
+        number
+    }
+
+    fn run(&mut self, scop: &Scop, params: &[i64], instances: &[Instance]) -> Attempt<Memory> {
+        let mut memory = Memory::new();
+        for (position, values) in instances {
+            let statement = &scop.statements[*position];
+            let at = At { params, iters: &statement.iters, values };
+            let cell = at.cell(&statement.write.index).ok_or_else(|| Fault::bug("a cell overflows"))?;
+            let mut run = Run { terms: self, scop, at, memory: &memory };
+            let value = match (statement.kind, &statement.value.kind) {
+                (StatementKind::Update(op), ExprKind::Binary(_, total, term)) => {
+                    let (total, term) = (run.expr(total)?, run.expr(term)?);
+                    self.accumulate(op, statement.value.ty, total, term)
+                }
+                _ => run.expr(&statement.value)?,
+            };
+            memory.insert((statement.write.array, cell), value);
+        }
+        Ok(memory)
+    }
+
+    fn accumulate(&mut self, op: ReduceOp, ty: ScalarType, total: Number, term: Number) -> Number {
+        let neutral = self.number(Term::Const(ty, bits(op.neutral(ty))));
+        let mut parts = BTreeMap::new();
+        for part in [total, term] {
+            match &self.terms[part as usize] {
+                Term::Accumulated(of, same, inner) if (*of, *same) == (op, ty) => {
+                    for (term, times) in inner {
+                        *parts.entry(*term).or_insert(0) += times;
+                    }
+                }
+                _ if part == neutral => {}
+                _ => *parts.entry(part).or_insert(0) += 1,
+            }
+        }
+        if parts.is_empty() { neutral } else { self.number(Term::Accumulated(op, ty, parts)) }
+    }
+}
+
+/// One instance while its value is worked out.
+struct Run<'a> {
+    terms: &'a mut Terms,
+    scop: &'a Scop,
+    at: At<'a>,
+    memory: &'a Memory,
+}
+
+impl Run<'_> {
+    fn load(&mut self, array: ArrayId, index: &[Affine]) -> Attempt<Number> {
+        let cell = self.at.cell(index).ok_or_else(|| Fault::bug("a cell overflows"))?;
+        match self.memory.get(&(array, cell.clone())) {
+            Some(number) => Ok(*number),
+            None => Ok(self.terms.number(Term::Input(self.scop.array(array).name.clone(), cell))),
+        }
+    }
+
+    fn expr(&mut self, expr: &Expr) -> Attempt<Number> {
+        let term = match &expr.kind {
+            ExprKind::Const(value) => Term::Const(expr.ty, bits(*value)),
+            ExprKind::Index(affine) => {
+                let value = self.at.affine(affine).ok_or_else(|| Fault::bug("an index overflows"))?;
+                Term::Const(ScalarType::I64, value as u64)
+            }
+            ExprKind::Scalar(id) => Term::Scalar(id.0),
+            ExprKind::Load { array, index } => return self.load(*array, index),
+            ExprKind::Unary(op, operand) => Term::Unary(*op, self.expr(operand)?),
+            ExprKind::Binary(op, lhs, rhs) => Term::Binary(*op, self.expr(lhs)?, self.expr(rhs)?),
+            ExprKind::Cast(operand) => Term::Cast(expr.ty, self.expr(operand)?),
+            ExprKind::Select { cond, affine, then, otherwise } => {
+                match affine.as_ref().map(|cond| self.at.cond(cond)) {
+                    Some(Some(true)) => return self.expr(then),
+                    Some(Some(false)) => return self.expr(otherwise),
+                    Some(None) => return Err(Fault::bug("a condition overflows")),
+                    None => Term::Select(self.expr(cond)?, self.expr(then)?, self.expr(otherwise)?),
+                }
+            }
+            ExprKind::Reduce { .. } => return Err(Fault::bug("a reduction is left in a statement")),
+        };
+        Ok(self.terms.number(term))
+    }
+}
+
+fn bits(value: Value) -> u64 {
+    match value {
+        Value::F32(value) => u64::from(value.to_bits()),
+        Value::F64(value) => value.to_bits(),
+        Value::I8(value) => value as u64,
+        Value::I16(value) => value as u64,
+        Value::I32(value) => value as u64,
+        Value::I64(value) => value as u64,
+        Value::U8(value) => u64::from(value),
+        Value::Bool(value) => u64::from(value),
+    }
+}

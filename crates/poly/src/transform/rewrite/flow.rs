@@ -1,0 +1,206 @@
+//! Flow after = flow before: does every new read find the value that it should?
+//!
+//! In: the claims of a draft, and the dependences of the new program.  Out: nothing, or a witness: a reader with the
+//! instance whose value it should find.
+//! Copies are looked through: who reads a copy reads what the copy was made of. Instances that repeat one of the old
+//! program count as that one.
+
+use diag::{Diagnostic, Span};
+use isl::{Dim, Map, UnionMap, UnionSet};
+
+use super::{Before, Claim, Draft, Drafted, Refusal};
+use crate::deps::Dependences;
+use crate::fault::{Attempt, Fault};
+use crate::scop::{Access, Scop, Statement};
+use crate::transform::Step;
+use crate::witness::{Sample, evaluate, show_cell, show_params, show_point, smallest};
+
+/// `{ reader -> writer }` for one access, `{ reader -> cell }`.
+pub(super) fn writers(dependences: &Dependences, access: &Map) -> Attempt<UnionMap> {
+    let by_read = dependences.flow.clone().reverse()?;
+    let read = access.clone().wrap()?.to_union_set()?;
+    Ok(by_read.intersect_domain(read)?.domain_factor_domain()?)
+}
+
+/// `{ [reader -> cell] }` where nothing has been written before the read.
+pub(super) fn inputs(dependences: &Dependences, access: &Map) -> Attempt<UnionSet> {
+    let read = access.clone().wrap()?.to_union_set()?;
+    Ok(read.subtract(dependences.flow.clone().range()?)?)
+}
+
+pub(super) fn check(before: Before<'_>, step: &Step, draft: &Draft, after: &Dependences) -> Drafted<()> {
+    for claim in &draft.claims {
+        let found = Found::new(draft, after, claim)?;
+        found.check_once(draft, claim)?;
+        let context = &before.scop.context;
+        let narrow = |pairs: &UnionMap| pairs.clone().intersect_params(context.clone());
+        let (expected, actual) = (narrow(&claim.writers)?, narrow(&found.old)?);
+        let missing = expected.clone().subtract(actual.clone())?;
+        let wrong = actual.subtract(expected)?;
+        if let Some(changed) = find_change(before, &missing, &wrong)? {
+            return Err(Refusal::Illegal(Box::new(changed.explain(before, step, draft, claim)?)));
+        }
+        // Where the writers agree, only a copy could still be of another cell.
+        let narrow = |cells: &UnionSet| cells.clone().intersect_params(context.clone());
+        if !narrow(&claim.inputs)?.is_equal(&narrow(&found.inputs)?)? {
+            return Err(Fault::bug("a read finds another cell than before").into());
+        }
+    }
+    Ok(())
+}
+
+/// What a read finds in the new program.
+struct Found {
+    /// `{ reader -> writer }`, copies looked through.
+    new: UnionMap,
+    /// The same, with the writers as instances of the old program.
+    old: UnionMap,
+    inputs: UnionSet,
+}
+
+impl Found {
+    fn new(draft: &Draft, after: &Dependences, claim: &Claim) -> Attempt<Found> {
+        let mut new = writers(after, &claim.access)?;
+        let mut inputs = inputs(after, &claim.access)?;
+        for name in &draft.copies {
+            let copy = draft.statement(name)?;
+            let [read] = copy.reads.as_slice() else { return Err(Fault::bug("a copy of several cells")) };
+            let instances = copy.domain.clone().to_union_set()?;
+            let through = new.clone().intersect_range(instances.clone())?;
+            let copied = through.clone().apply_range(writers(after, &read.map)?)?;
+            new = new.subtract_range(instances)?.union(copied)?;
+            let untouched = self::inputs(after, &read.map)?.unwrap()?;
+            inputs = inputs.union(through.apply_range(untouched)?.wrap()?)?;
+        }
+        let repeating = draft.repeats.clone().domain()?;
+        let repeated = new.clone().intersect_range(repeating.clone())?.apply_range(draft.repeats.clone())?;
+        let old = new.clone().subtract_range(repeating)?.union(repeated)?;
+        Ok(Found { new, old, inputs })
+    }
+
+    /// No reader finds two repetitions of one instance: a sum would count it twice.
+    fn check_once(&self, draft: &Draft, claim: &Claim) -> Drafted<()> {
+        let repeating = draft.repeats.clone().domain()?;
+        let pairs = self.new.clone().intersect_range(repeating)?;
+        if pairs.is_empty()? {
+            return Ok(());
+        }
+        let reader = pairs.clone().domain_map()?;
+        let original = pairs.range_map()?.apply_range(draft.repeats.clone())?;
+        if !reader.range_product(original)?.is_injective()? {
+            return Err(Fault::bug(format!("{} finds an instance twice", claim.access)).into());
+        }
+        Ok(())
+    }
+}
+
+/// An instance by its statement's name and its values.
+type Named = (String, Vec<i64>);
+
+/// A read that would find another value.
+struct Changed {
+    params: Vec<i64>,
+    reader: Named,
+    /// Who should have written what is read; nobody if it is from before the call.
+    expected: Option<Named>,
+    found: Option<Named>,
+}
+
+/// The smallest reader, with its writers, that is in one of two relations `{ reader -> writer }`.
+fn find_change(before: Before<'_>, missing: &UnionMap, wrong: &UnionMap) -> Attempt<Option<Changed>> {
+    let both = missing.clone().range_product(wrong.clone())?;
+    for (pairs, has_expected, has_found) in
+        [(both, true, true), (missing.clone(), true, false), (wrong.clone(), false, true)]
+    {
+        for map in pairs.maps()? {
+            let space = map.get_space()?;
+            let range = space.clone().range()?;
+            let mut tuples = vec![(map.get_tuple_name(Dim::In)?, map.dim(Dim::In)?)];
+            if has_expected && has_found {
+                let inner = range.unwrap()?;
+                tuples.push((inner.get_tuple_name(Dim::In)?, inner.dim(Dim::In)?));
+                tuples.push((inner.get_tuple_name(Dim::Out)?, inner.dim(Dim::Out)?));
+            } else {
+                tuples.push((map.get_tuple_name(Dim::Out)?, map.dim(Dim::Out)?));
+            }
+            let Some(Sample { params, point }) = smallest(map.wrap()?, &before.scop.context)? else { continue };
+            let mut rest = point.as_slice();
+            let mut named = Vec::new();
+            for (name, dims) in tuples {
+                let (values, others) = rest.split_at(dims);
+                named.push((name.unwrap_or_default(), values.to_vec()));
+                rest = others;
+            }
+            let mut named = named.into_iter();
+            let reader = named.next().ok_or_else(|| Fault::bug("a pair without a reader"))?;
+            let expected = if has_expected { named.next() } else { None };
+            return Ok(Some(Changed { params, reader, expected, found: named.next() }));
+        }
+    }
+    Ok(None)
+}
+
+impl Changed {
+    /// The change as an error at the read and at the writes.
+    fn explain(&self, before: Before<'_>, step: &Step, draft: &Draft, claim: &Claim) -> Attempt<Diagnostic> {
+        let (old, new) = (before.scop, &draft.scop);
+        let reader = find(new, &self.reader)?;
+        let array = claim.access.get_tuple_name(Dim::Out)?.unwrap_or_default();
+        let (cell, span) = self.cell(new, reader, &array).unwrap_or((Vec::new(), reader.span));
+        let cell = show_cell(&array, &cell);
+        let this = show(new, &self.reader)?;
+        let tell = |writer: &Option<Named>| match writer {
+            Some(writer) => Ok(format!("what {} writes", show(old, writer)?)),
+            None => Ok::<_, Fault>("the value from before the call".to_string()),
+        };
+        let message = format!("`{}` would change a value: {this} would find another one in {cell}", step.verb.text);
+        let here = format!("{this} has to find {}, but would find {}", tell(&self.expected)?, tell(&self.found)?);
+        let mut diagnostic = Diagnostic::error("E0517", span, message).here(here);
+        for writer in [&self.expected, &self.found].into_iter().flatten() {
+            diagnostic =
+                diagnostic.label(find(old, writer)?.write.span, format!("{} writes {cell}", show(old, writer)?));
+        }
+        let sizes = old.function.params.iter().zip(&self.params);
+        let sizes: serde_json::Map<String, serde_json::Value> =
+            sizes.map(|(param, value)| (param.name.clone(), (*value).into())).collect();
+        let expected = self.expected.as_ref().map(|writer| to_json(old, writer)).transpose()?;
+        let found = self.found.as_ref().map(|writer| to_json(old, writer)).transpose()?;
+        let diagnostic = diagnostic.with_data(serde_json::json!({
+            "kind": "value", "array": array, "params": sizes, "sink": to_json(new, &self.reader)?,
+            "expected": expected, "found": found,
+        }));
+        let values = show_params(&old.function, &self.params);
+        Ok(if values.is_empty() { diagnostic } else { diagnostic.note(format!("this happens for {values}")) })
+    }
+
+    /// The cell that is read, and where in the source.
+    fn cell(&self, scop: &Scop, reader: &Statement, array: &str) -> Option<(Vec<i64>, Span)> {
+        let at = |read: &Access| evaluate(&read.index, &self.params, &reader.iters, &self.reader.1);
+        let reads = reader.reads.iter().filter(|read| scop.array(read.array).name == array);
+        let cells = reads.filter_map(|read| Some((at(read)?, read.span)));
+        let writer = self.expected.as_ref().or(self.found.as_ref())?;
+        let written = scop
+            .statement(&writer.0)
+            .and_then(|statement| evaluate(&statement.write.index, &self.params, &statement.iters, &writer.1));
+        let mut cells: Vec<_> = cells.collect();
+        let hit = cells.iter().position(|(cell, _)| Some(cell) == written.as_ref()).unwrap_or(0);
+        if cells.is_empty() { None } else { Some(cells.swap_remove(hit)) }
+    }
+}
+
+fn find<'a>(scop: &'a Scop, named: &Named) -> Attempt<&'a Statement> {
+    scop.statement(&named.0).ok_or_else(|| Fault::bug(format!("no statement {}", named.0)))
+}
+
+/// `S0 (i = 3)`
+fn show(scop: &Scop, named: &Named) -> Attempt<String> {
+    let point = show_point(&scop.function, &find(scop, named)?.iters, &named.1);
+    Ok(if point.is_empty() { named.0.clone() } else { format!("{} ({point})", named.0) })
+}
+
+fn to_json(scop: &Scop, named: &Named) -> Attempt<serde_json::Value> {
+    let iters = find(scop, named)?.iters.iter().zip(&named.1);
+    let values: serde_json::Map<String, serde_json::Value> =
+        iters.map(|(iter, value)| (scop.function.iter(*iter).name.clone(), (*value).into())).collect();
+    Ok(serde_json::json!({ "statement": named.0, "values": values }))
+}

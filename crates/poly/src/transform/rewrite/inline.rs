@@ -1,0 +1,149 @@
+//! `inline`: readers of a local array compute its cells themselves, and the statement that wrote them is dropped.
+//!
+//! Before: `a[i] = e(i)` and `b[j] = … a[f(j)] …`.  After: `b[j] = … e(f(j)) …`. Claimed and checked: what `e` reads has,
+//! at the reader, still the value that it had at the writer.
+
+use diag::Diagnostic;
+use isl::{Map, UnionMap};
+use program::{Affine, ArrayId, Expr, Role};
+
+use super::{Before, Claim, Draft, Drafted, expr, flow};
+use crate::fault::{Attempt, Fault};
+use crate::model::Parts;
+use crate::scop::{ArrayOrigin, Scop, Statement, StatementKind};
+use crate::sets;
+use crate::transform::{Step, Word, misuse, overflow, select};
+
+pub(in crate::transform) fn inline(before: Before<'_>, step: &Step) -> Drafted<Draft> {
+    let array = local_array(before, step)?;
+    let scop = before.scop;
+    let producer = only_writer(scop, step, array)?;
+    let statement = &scop.statements[producer];
+    let mut draft = Draft::new(before)?;
+    for (position, reader) in scop.statements.iter().enumerate() {
+        let mut values: Vec<(Vec<Affine>, Expr)> = Vec::new();
+        for (index, read) in reads_by_index(reader, array)? {
+            // { reader -> writer }
+            let Some(writer) = flow::writers(before.dependences, &read)?.maps()?.into_iter().next() else {
+                return Err(Fault::bug("a read of a local array that nobody has written").into());
+            };
+            let Some(instance) = sets::affines(&scop.params, &writer, &reader.iters)? else {
+                let name = &scop.array(array).name;
+                let message = format!("which cell of `{name}` is read in `{}` is no single expression", reader.name);
+                return Err(Diagnostic::error("E0516", step.span, message).into());
+            };
+            let value = expr::with_iters(&statement.value, &|iter| {
+                let place = statement.iters.iter().position(|known| *known == iter)?;
+                instance.get(place).cloned()
+            });
+            values.push((index, value.ok_or_else(|| overflow(step))?));
+            claim(before, &mut draft, statement, &writer)?;
+        }
+        if values.is_empty() {
+            continue;
+        }
+        let mut parts = Parts::of(reader);
+        let value = expr::with_loads(&reader.value, &|_, read, index| {
+            let found = values.iter().find(|(known, _)| read == array && known == index);
+            found.map(|(_, value)| value.clone())
+        });
+        parts.value = value.ok_or_else(|| overflow(step))?;
+        draft.replace(position, parts)?;
+    }
+    draft.scop.statements.remove(producer);
+    draft.plan.statements.remove(producer);
+    if draft.scop.statements.is_empty() {
+        return Err(misuse(step, step.span, "nothing would be left of the program").into());
+    }
+    Ok(draft)
+}
+
+/// The local array that a step speaks of, by its name or by that of the statement that assigns it.
+pub(super) fn local_array(before: Before<'_>, step: &Step) -> Drafted<ArrayId> {
+    let target = select::single(step)?;
+    if target.loops.is_some() {
+        let what = format!("`{}` takes an array, without loops", step.verb.text);
+        return Err(misuse(step, target.name.span, what).into());
+    }
+    let array = array_named(before, &target.name)?;
+    let found = before.scop.array(array);
+    if found.role != Role::Local || found.origin != ArrayOrigin::Declared {
+        let what = match found.origin {
+            ArrayOrigin::Declared => "is an argument or a result",
+            ArrayOrigin::Accumulator => "holds a reduction",
+            ArrayOrigin::Buffer => "is a buffer that an earlier step has made",
+        };
+        let message = format!("`{}` {what}; `{}` is for arrays made by `let`", found.name, step.verb.text);
+        return Err(Diagnostic::error("E0516", target.name.span, message).into());
+    }
+    Ok(array)
+}
+
+/// An array by its name, or by that of a statement that assigns it.
+pub(super) fn array_named(before: Before<'_>, name: &Word) -> Drafted<ArrayId> {
+    if let Some((array, _)) = before.scop.array_named(&name.text) {
+        return Ok(array);
+    }
+    let mut statements = before.scop.statements.iter();
+    if let Some(found) = statements.rfind(|statement| statement.source == name.text || statement.name == name.text) {
+        return Ok(found.write.array);
+    }
+    let known: Vec<&str> = before.scop.arrays.iter().map(|array| array.name.as_str()).collect();
+    let diagnostic = Diagnostic::error("E0511", name.span, format!("there is no array `{}`", name.text));
+    Err(diagnostic.note(format!("the arrays are {}", known.join(", "))).into())
+}
+
+/// The statement that assigns the array, if it is one, and no reduction.
+fn only_writer(scop: &Scop, step: &Step, array: ArrayId) -> Drafted<usize> {
+    let writes = |statement: &Statement| statement.write.array == array;
+    let writers: Vec<usize> =
+        (0..scop.statements.len()).filter(|position| writes(&scop.statements[*position])).collect();
+    let name = &scop.array(array).name;
+    let refuse = |message: String| Diagnostic::error("E0516", step.span, message);
+    let [writer] = writers.as_slice() else {
+        let statements: Vec<&str> = writers.iter().map(|position| scop.statements[*position].name.as_str()).collect();
+        let reduction = writers.iter().any(|position| scop.statements[*position].kind.is_update());
+        let diagnostic = if reduction {
+            let help = "`compute_at` computes a reduction where it is used";
+            refuse(format!("`{name}` is a reduction, which no expression can replace")).help(help)
+        } else {
+            refuse(format!("`{name}` is assigned by several statements: {}", statements.join(", ")))
+        };
+        return Err(diagnostic.into());
+    };
+    let statement = &scop.statements[*writer];
+    if !matches!(statement.kind, StatementKind::Assign | StatementKind::Fini) {
+        return Err(refuse(format!("`{name}` is a reduction, which no expression can replace")).into());
+    }
+    if statement.reads.iter().any(|read| read.array == array) {
+        return Err(refuse(format!("`{name}` is computed from its own cells")).into());
+    }
+    Ok(*writer)
+}
+
+/// The reads of an array, those with the same subscripts together.
+fn reads_by_index(reader: &Statement, array: ArrayId) -> Attempt<Vec<(Vec<Affine>, Map)>> {
+    let mut reads: Vec<(Vec<Affine>, Map)> = Vec::new();
+    for read in reader.reads.iter().filter(|read| read.array == array) {
+        match reads.iter_mut().find(|(index, _)| *index == read.index) {
+            Some((_, map)) => *map = map.clone().union(read.map.clone())?,
+            None => reads.push((read.index.clone(), read.map.clone())),
+        }
+    }
+    Ok(reads)
+}
+
+/// What the producer read, the reader reads now. `writer` is `{ reader -> producer }`.
+fn claim(before: Before<'_>, draft: &mut Draft, producer: &Statement, writer: &Map) -> Attempt<()> {
+    let through = UnionMap::from_map(writer.clone())?;
+    for operand in &producer.reads {
+        let writers = flow::writers(before.dependences, &operand.map)?;
+        let inputs = flow::inputs(before.dependences, &operand.map)?.unwrap()?;
+        draft.claims.push(Claim {
+            access: writer.clone().apply_range(operand.map.clone())?,
+            writers: through.clone().apply_range(writers)?,
+            inputs: through.clone().apply_range(inputs)?.wrap()?,
+        });
+    }
+    Ok(())
+}
