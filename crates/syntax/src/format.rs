@@ -184,16 +184,19 @@ impl<'a> Formatter<'a> {
         if !function.context.is_empty() {
             let mut context = vec![Doc::Line];
             self.token(&mut context, "where");
-            context.push(Doc::Space);
+            let mut conditions = vec![Doc::Line];
             for (number, condition) in function.context.iter().enumerate() {
                 if number > 0 {
-                    self.token(&mut context, ",");
-                    context.push(Doc::Line);
+                    self.token(&mut conditions, ",");
+                    conditions.push(Doc::Line);
                 }
-                self.guard(&mut context, condition);
+                self.guard(&mut conditions, condition);
             }
             self.skip(",");
-            out.push(group(vec![nest(context)]));
+            conditions.push(Doc::IfBroken(","));
+            context.push(group(vec![nest(conditions)]));
+            context.push(Doc::Line);
+            out.push(group(context));
         }
         self.body(out, &function.body, function.span);
     }
@@ -453,10 +456,16 @@ impl<'a> Formatter<'a> {
                 let outside = std::mem::replace(&mut self.in_guard, false);
                 self.list(&mut reduction, ["[", "]"], indices, Formatter::reduce_index, guard.as_deref());
                 self.in_guard = outside;
-                let mut inner = vec![Doc::Line];
-                self.expr(&mut inner, body);
-                reduction.push(nest(inner));
-                out.push(group(reduction));
+                if matches!(body.kind, ExprKind::Paren(_)) {
+                    reduction.push(Doc::Space);
+                    out.push(group(reduction));
+                    self.expr(out, body);
+                } else {
+                    let mut inner = vec![Doc::Line];
+                    self.expr(&mut inner, body);
+                    reduction.push(nest(inner));
+                    out.push(group(reduction));
+                }
             }
             ExprKind::Apply { verb, lhs: None, rhs } => {
                 let mut docs = Vec::new();
@@ -607,12 +616,15 @@ impl<'a> Formatter<'a> {
             let to = if first { &mut docs } else { &mut branches };
             self.token(to, "if");
             to.push(Doc::Space);
-            self.expr(to, cond);
+            // A condition of several lines has `then` on a line of its own.
+            let mut whole = Vec::new();
+            self.expr(&mut whole, cond);
             let mut branch = vec![Doc::Line];
             self.token(&mut branch, "then");
             branch.push(Doc::Space);
             self.expr(&mut branch, then);
-            to.push(group(vec![nest(branch)]));
+            whole.push(nest(branch));
+            to.push(group(whole));
             branches.push(Doc::Line);
             self.token(&mut branches, "else");
             branches.push(Doc::Space);

@@ -242,3 +242,24 @@ fn verbs_stay_in_one_line() {
 ";
     assert_eq!(formatted(text), expected);
 }
+
+#[test]
+fn long_heads_and_conditions_keep_their_shape() {
+    let head = "fn a_function_with_quite_a_name<N, M>(first: f64[N, M], second: f64[N, M]) -> (third: f64[N, M])";
+    let text = format!(
+        "{head} where N >= 1, M >= 1 {{ third[i, j] = max[k: 0..N] (if first[k, j] > 0.5 and second[k, j] < 100.0 or second[k, j] == 3.25 and N > 2 then first[k, j] else -second[k, j]) }}"
+    );
+    let expected = format!(
+        "{head}
+where N >= 1, M >= 1
+{{
+    third[i, j] = max[k: 0..N] (
+        if first[k, j] > 0.5 and second[k, j] < 100.0 or second[k, j] == 3.25 and N > 2
+            then first[k, j]
+            else -second[k, j]
+    )
+}}
+"
+    );
+    assert_eq!(formatted(&text), expected);
+}
