@@ -18,6 +18,28 @@ pub(super) struct Use {
     pub(super) place: String,
 }
 
+/// A subscript of the target that is the index and a constant, such as `t + 1`.
+pub(super) struct Shifted {
+    by: i64,
+    extent: Affine,
+    place: String,
+}
+
+impl Shifted {
+    /// The index is never negative, and the target has a cell for it.
+    pub(super) fn range(&self) -> Option<Limits> {
+        let lo = self.by.checked_neg()?.max(0);
+        let hi = self.extent.add_scaled(&Affine::constant(self.by), -1)?;
+        Some(Limits::plain(Affine::constant(lo), hi))
+    }
+
+    /// Whether a use is of the same dimension of the same array: in `U[t + 1] = U[t]` it says nothing that the target
+    /// does not say better.
+    pub(super) fn outdoes(&self, other: &Use) -> bool {
+        other.place == self.place
+    }
+}
+
 impl Lowerer<'_> {
     /// The range of `name`: the written one, else the one all `uses` agree on.
     pub(super) fn bound(
@@ -96,6 +118,24 @@ impl Lowerer<'_> {
         self.subscript_uses(&target.name.name, &subscripts, name)
     }
 
+    /// The subscript of the target in which `name` stands with a constant, if there is one, and none in which it is alone.
+    pub(super) fn target_shift(&self, target: &ast::Target, name: &str) -> Option<Shifted> {
+        let Some((Meaning::Array(id), _)) = self.scope.lookup(&target.name.name) else { return None };
+        let shape = &self.function.array(id).shape;
+        let mut found = None;
+        for (position, (index, extent)) in target.indices.iter().zip(shape).enumerate() {
+            match constant_shift(&index.expr, name) {
+                Some(0) => return None,
+                Some(by) if found.is_none() => {
+                    let place = place(position, &target.name.name);
+                    found = Some(Shifted { by, extent: extent.clone(), place });
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
     /// Subscripts inside `expr` in which `name` stands alone.
     pub(super) fn uses(&self, expr: &ast::Expr, name: &str) -> Vec<Use> {
         let mut found = Vec::new();
@@ -114,7 +154,7 @@ impl Lowerer<'_> {
         let uses = places.map(|(position, (subscript, extent))| Use {
             extent: extent.clone(),
             span: subscript.span,
-            place: format!("dimension {} of `{array}`", position + 1),
+            place: place(position, array),
         });
         uses.collect()
     }
@@ -151,5 +191,28 @@ impl Lowerer<'_> {
             }
             Paren(inner) => self.collect_uses(inner, name, found),
         }
+    }
+}
+
+fn place(position: usize, array: &str) -> String {
+    format!("dimension {} of `{array}`", position + 1)
+}
+
+/// `c` if the expression is `name + c`, `c + name` or `name - c`, or 0 for `name`.
+fn constant_shift(expr: &ast::Expr, name: &str) -> Option<i64> {
+    use ast::ExprKind::*;
+    match &expr.kind {
+        Name(found) if found == name => Some(0),
+        Paren(inner) => constant_shift(inner, name),
+        Binary { op, lhs, rhs } => match (op, &lhs.kind, &rhs.kind) {
+            (ast::BinaryOp::Add, Name(found), Int(by)) | (ast::BinaryOp::Add, Int(by), Name(found))
+                if found == name =>
+            {
+                Some(*by)
+            }
+            (ast::BinaryOp::Sub, Name(found), Int(by)) if found == name => by.checked_neg(),
+            _ => None,
+        },
+        _ => None,
     }
 }

@@ -181,8 +181,16 @@ impl Lowerer<'_> {
         for (name, written) in &fresh {
             let mut uses = if array.is_some() { self.target_uses(target, &name.name) } else { Vec::new() };
             uses.extend(self.uses(value, &name.name));
+            let shifted = self.target_shift(target, &name.name).filter(|_| written.is_none());
+            if let Some(shifted) = &shifted {
+                uses.retain(|other| !shifted.outdoes(other));
+            }
             let iter = self.declare_iter(name);
-            match self.bound(iter, name, *written, &uses) {
+            let bound = match shifted.filter(|_| uses.is_empty()).and_then(|shifted| shifted.range()) {
+                Some(limits) => self.narrowed(limits.bound(iter), name.span),
+                None => self.bound(iter, name, *written, &uses),
+            };
+            match bound {
                 Some((bound, narrower)) => {
                     foralls.push(bound);
                     limits = limits.and(narrower);
