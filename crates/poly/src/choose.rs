@@ -3,7 +3,7 @@
 //!
 //! In: a Scop and its dependences.  Out: a candidate schedule, to be judged by `legality` like any other.
 
-use isl::{Schedule, ScheduleConstraints, ScheduleOptions, UnionMap, UnionSet};
+use isl::{Dim, ErrorKind, Map, Schedule, ScheduleConstraints, ScheduleOptions, UnionMap, UnionSet};
 
 use crate::deps::Dependences;
 use crate::equations::explain_failure;
@@ -39,9 +39,14 @@ fn compute(
     options: &ScheduleOptions,
     wanted: &dyn Fn(&Statement) -> bool,
 ) -> diag::Result<Schedule> {
+    // isl takes no notice of an instance that needs itself.
+    if !scop.equations.is_empty() && needs_itself(scop, dependences).map_err(|fault| fault.at("schedule"))? {
+        return Err(explain_failure(scop, dependences));
+    }
     let mut found = propose(scop, dependences, options, wanted);
     // Only equations can leave the scheduler without an order; everything else has the one it is written in.
-    let failed = |found: &Attempt<Schedule>| matches!(found, Err(Fault::Isl(isl::Error::Isl { .. })));
+    let failed =
+        |found: &Attempt<Schedule>| matches!(found, Err(Fault::Isl(isl::Error::Isl { kind: ErrorKind::Unknown, .. })));
     if failed(&found) && !scop.equations.is_empty() {
         let unbounded = ScheduleOptions { max_coefficient: None, max_constant_term: None, ..options.clone() };
         found = propose(scop, dependences, &unbounded, wanted);
@@ -50,6 +55,18 @@ fn compute(
         }
     }
     found.map_err(|fault| fault.at("schedule"))
+}
+
+fn needs_itself(scop: &Scop, dependences: &Dependences) -> Attempt<bool> {
+    for pairs in dependences.flow.clone().range_factor_domain()?.maps()? {
+        if pairs.get_tuple_name(Dim::In)? == pairs.get_tuple_name(Dim::Out)? {
+            let same = pairs.clone().intersect(Map::identity(pairs.get_space()?)?)?;
+            if !same.intersect_params(scop.context.clone())?.is_empty()? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 fn propose(

@@ -8,8 +8,7 @@
 
 use std::fmt;
 
-use isl::{Dim, Map, Schedule, UnionAccessInfo, UnionFlow, UnionMap, UnionSet};
-
+use isl::{Dim, ErrorKind, Map, Schedule, UnionAccessInfo, UnionFlow, UnionMap, UnionSet};
 use program::{Affine, IterId};
 
 use crate::equations;
@@ -101,7 +100,7 @@ impl Dependences {
     /// The pairs that a schedule must keep in order, without their cells.
     pub(crate) fn ordered_pairs(&self) -> isl::Result<UnionMap> {
         let all = self.flow.clone().union(self.anti.clone())?.union(self.output.clone())?;
-        all.range_factor_domain()?.coalesce()
+        coalesced(all.range_factor_domain()?)
     }
 }
 
@@ -132,13 +131,22 @@ fn compute(scop: &Scop) -> Attempt<Dependences> {
         flow.get_full_may_dependence()?.union(flow_of_updates.get_full_may_dependence()?)?.union(defined.flow)?;
     let outputs = overwrites.clone().intersect_range_factor_range(writes)?.union(by_updates)?;
     Ok(Dependences {
-        flow: flows.coalesce()?,
-        anti: overwrites.intersect_range_factor_range(overwriting_reads)?.coalesce()?,
-        output: outputs.coalesce()?,
+        flow: coalesced(flows)?,
+        anti: coalesced(overwrites.intersect_range_factor_range(overwriting_reads)?)?,
+        output: coalesced(outputs)?,
         reduction: reduction_pairs(scop)?,
         without_source: flow.get_may_no_source()?.union(defined.without_source)?,
         strict: false,
     })
+}
+
+/// The same relation in fewer pieces. That only saves time, and isl 0.27 fails at it on some strided relations ("total
+/// dimensionality changed unexpectedly"), so it may be left undone.
+fn coalesced(relation: UnionMap) -> isl::Result<UnionMap> {
+    match relation.clone().coalesce() {
+        Err(isl::Error::Isl { kind: ErrorKind::Internal, .. }) => Ok(relation),
+        coalesced => coalesced,
+    }
 }
 
 /// For each sink, the last definite source before it and every possible one since.
@@ -169,7 +177,7 @@ fn reduction_pairs(scop: &Scop) -> Attempt<UnionMap> {
         let later = later.intersect_domain(domain.clone())?.intersect_range(domain)?;
         pairs = pairs.add_map(later.range_product(statement.write.map.clone())?)?;
     }
-    Ok(pairs.coalesce()?)
+    Ok(coalesced(pairs)?)
 }
 
 /// Whether an iterator occurs in a subscript.

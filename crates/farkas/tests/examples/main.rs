@@ -4,6 +4,7 @@
 //! have. Not here: what PolyBench computes (`polybench`), and the `# run:` lines (the tests of the command).
 
 mod dp;
+mod equations;
 mod example;
 mod imaging;
 mod ml;
@@ -27,7 +28,8 @@ fn main() -> Result<(), Failed> {
     for path in programs(&root)? {
         examples.push(Arc::new(Example::read(&root, &path)?));
     }
-    let checks: Vec<(&str, Check)> = [ml::CHECKS, imaging::CHECKS, science::CHECKS, dp::CHECKS].concat();
+    let checks: Vec<(&str, Check)> =
+        [ml::CHECKS, imaging::CHECKS, science::CHECKS, dp::CHECKS, equations::CHECKS].concat();
     let mut trials = Vec::new();
     for (name, _) in &checks {
         if !examples.iter().any(|example| example.name == *name) {
