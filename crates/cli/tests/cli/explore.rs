@@ -146,3 +146,32 @@ fn legal_points_are_measured_once_per_schedule() {
     with(&["-D", "N=2", "--in", "B=1"]).fails(2, &["has no input `B`"]);
     place.farkas_words(&["explore", "wave.fks", "--space", "reverse(i)", "-D", "N=2"]).fails(2, &["--measure"]);
 }
+
+/// Bare loops mean all statements that have them, and a fusion without a loop goes as far in as it can.
+#[test]
+fn spaces_reach_all_statements_of_a_loop() {
+    let place = place();
+    let two = "fn two<N, T>(inout A: f64[N], inout B: f64[N]) {
+    for t in 0..T {
+        for i in 1..N - 1 { B[i] = A[i - 1] + A[i + 1] }
+        for i in 1..N - 1 { A[i] = B[i - 1] + B[i + 1] }
+    }
+}
+";
+    place.write("two.fks", two.as_bytes());
+    let space = "shift(S1[i]; 0..1), fuse(S0, S1), skew(t, i; 2), tile(t, i; 8)";
+    let explore = place.farkas_words(&["explore", "two.fks", "--space", space]).succeeds();
+    let verdict = |point: &str| {
+        let line = explore.stdout.lines().find(|line| line.starts_with(point)).unwrap_or_default().to_string();
+        line.split_whitespace()
+            .find(|word| ["legal", "illegal", "refused"].contains(word))
+            .unwrap_or_default()
+            .to_string()
+    };
+    let verdicts: Vec<String> = (0..8).map(|point| verdict(&format!("{point}  "))).collect();
+    assert_eq!(
+        verdicts,
+        ["legal", "illegal", "illegal", "illegal", "legal", "legal", "legal", "legal"],
+        "{explore:#?}"
+    );
+}

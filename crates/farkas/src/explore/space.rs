@@ -8,8 +8,8 @@
 use std::str::FromStr;
 
 use diag::Span;
-use poly::Plan;
 use poly::transform::{Step, Target, Word};
+use poly::{Entry, Plan};
 
 /// The product of its dimensions; the last one varies fastest.
 #[derive(Clone, Debug)]
@@ -178,20 +178,43 @@ fn target(text: &str) -> Result<(Target, Vec<String>), String> {
     Ok((Target { name: word(name), loops: Some(loops.iter().map(|name| word(name)).collect()) }, loops))
 }
 
-/// The step with its loops' statement found in a plan.
+/// The step with the statements of its loops found in a plan, and the loop of a fusion or fission that has none.
 pub(super) fn aim(step: &Step, plan: &Plan) -> Step {
     let mut step = step.clone();
-    for target in step.targets.iter_mut().filter(|target| target.name.text.is_empty()) {
-        let loops = target.loops.iter().flatten();
-        let names: Vec<&str> = loops.map(|name| name.text.as_str()).collect();
-        let found =
-            plan.statements.iter().find(|statement| names.iter().all(|name| statement.loop_named(name).is_some()));
+    if step.at.is_none() && matches!(step.verb.text.as_str(), "fuse" | "fission") {
+        step.at = meeting(&step, plan);
+    }
+    if let [target] = step.targets.as_slice()
+        && target.name.text.is_empty()
+    {
+        let names: Vec<&str> = target.loops.iter().flatten().map(|name| name.text.as_str()).collect();
+        let has_all = |statement: &&poly::StatementPlan| names.iter().all(|name| statement.loop_named(name).is_some());
+        let mut sources: Vec<&str> =
+            plan.statements.iter().filter(has_all).map(|found| found.source.as_str()).collect();
+        sources.dedup();
         // Without one, the first statement: the step is then refused in its own words.
-        if let Some(statement) = found.or(plan.statements.first()) {
-            target.name = word(&statement.source);
+        if sources.is_empty() {
+            sources.extend(plan.statements.first().map(|statement| statement.source.as_str()));
         }
+        step.targets = sources.iter().map(|source| Target { name: word(source), ..target.clone() }).collect();
     }
     step
+}
+
+/// The innermost loop that both statements of a fusion could share, or those of a fission do share.
+fn meeting(step: &Step, plan: &Plan) -> Option<Word> {
+    let of = |target: &Target| {
+        let named = |statement: &&poly::StatementPlan| {
+            statement.source == target.name.text || statement.name == target.name.text
+        };
+        plan.statements.iter().filter(named).max_by_key(|statement| statement.loops().count())
+    };
+    let (first, second) = (of(step.targets.first()?)?, of(step.targets.get(1)?)?);
+    let depth = match step.verb.text.as_str() {
+        "fuse" => first.loops().count().min(second.loops().count()),
+        _ => first.entries[..first.shared_with(second)].iter().filter_map(Entry::as_loop).count(),
+    };
+    first.loops().nth(depth.checked_sub(1)?).map(|found| word(&found.name))
 }
 
 /// Nothing, and every combination of sizes.
@@ -253,16 +276,19 @@ fn amounts(verb: &str, targets: &str, numbers: &[i64]) -> Result<Vec<Choice>, St
     Ok(numbers.iter().map(choice).collect())
 }
 
-/// `S0, S1 at i`: done or not.
+/// `S0, S1 at i`: done or not. Without `at`, [`aim`] finds the loop.
 fn pairs(verb: &str, targets: &str) -> Result<Vec<Choice>, String> {
-    let form = || format!("`{verb}` is written `{verb}(S0, S1 at i)`");
-    let (statements, at) = targets.split_once(" at ").ok_or_else(form)?;
+    let form = || format!("`{verb}` is written `{verb}(S0, S1)` or `{verb}(S0, S1 at i)`");
+    let (statements, at) = match targets.split_once(" at ") {
+        Some((statements, at)) => (statements, Some(word(at))),
+        None => (targets, None),
+    };
     let names: Vec<&str> = statements.split(',').map(str::trim).collect();
     if names.len() != 2 {
         return Err(form());
     }
     let targets = names.iter().map(|name| Target { name: word(name), loops: None }).collect();
-    Ok(with_and_without(Step { targets, at: Some(word(at)), ..step(verb) }))
+    Ok(with_and_without(Step { targets, at, ..step(verb) }))
 }
 
 fn optional(verb: &str, targets: &str) -> Result<Vec<Choice>, String> {
@@ -295,7 +321,7 @@ mod tests {
             ("tile(i, j)", "needs sizes"),
             ("twist(i)", "unknown dimension"),
             ("skew(t, i; x)", "not a number"),
-            ("fuse(S0, S1)", "is written"),
+            ("fuse(S0)", "is written"),
             ("permute(a,b,c,d,e,f,g,h)", "at most 7"),
         ] {
             let error = text.parse::<Space>().unwrap_err();
