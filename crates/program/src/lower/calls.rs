@@ -31,6 +31,7 @@ pub(super) struct CallStmt<'s> {
 }
 
 /// What becomes of the results.
+#[derive(Clone, Copy)]
 pub(super) enum Into<'s> {
     /// New locals, or nothing for a function without results.
     Locals(&'s [ast::Ident]),
@@ -372,10 +373,12 @@ impl<'a> Lowerer<'a> {
             array.ty,
             self.function.show_shape(array)
         );
+        // The cells of an operand have no declaration.
+        let origin = if array.span == span { "cells of" } else { "declared here as" };
         let help = (declared.ty != array.ty && declared.shape.len() == array.shape.len())
             .then(|| format!("convert it first: `let converted[i] = {}({}[i])`", declared.ty, array.name));
         let mut diagnostic = Diagnostic::error("E0112", span, message)
-            .label(array.span, format!("declared here as {}{}", array.ty, self.function.show_shape(array)))
+            .label(array.span, format!("{origin} {}{}", array.ty, self.function.show_shape(array)))
             .label(declared.span, format!("`{}` {verb} {}", name.name, describe(callee, declared)));
         diagnostic.helps.extend(help);
         self.report(diagnostic);
@@ -570,7 +573,10 @@ fn not_an_expression(callee: &ast::Ident, function: &Function, reason: NoForm) -
     };
     let (message, here) = match reason {
         NoForm::TooLarge => return too_large(callee),
-        NoForm::Arrays => (format!("`{name}` works on arrays and cannot be called inside an expression"), "in a value"),
+        NoForm::Arrays => (
+            format!("`{name}` works on arrays and cannot be called here"),
+            "in an indexed statement, a reduction or a branch",
+        ),
         NoForm::Results => (format!("`{name}` does not have one result, so its call has no value"), "in a value"),
         NoForm::Body => (
             format!("`{name}` is more than one expression and cannot be called inside another"),

@@ -53,6 +53,11 @@ impl Scope {
         self.entries.push((name, meaning, span));
     }
 
+    /// Takes back a name of the innermost scope.
+    pub(super) fn forget(&mut self, name: &str) {
+        self.entries.retain(|(known, ..)| known != name);
+    }
+
     pub(super) fn lookup(&self, name: &str) -> Option<(Meaning, Span)> {
         self.entries.iter().rev().find(|(known, ..)| known == name).map(|(_, meaning, span)| (*meaning, *span))
     }

@@ -30,7 +30,10 @@ impl Lowerer<'_> {
     pub(super) fn lower_stmt(&mut self, stmt: &ast::Stmt, out: &mut Vec<Node>) {
         self.mention(stmt);
         if let Some(call) = self.call_stmt(stmt) {
-            return self.lower_call_stmt(&call, out);
+            if self.lower_call_of_values(&call, out).is_none() {
+                self.lower_call_stmt(&call, out);
+            }
+            return;
         }
         if self.lower_whole(stmt, out).is_some() {
             return;

@@ -6,9 +6,11 @@
 //! Not here: what an operator does to two numbers; a cell is lowered like any other scalar expression.
 
 mod agree;
+mod hoist;
 mod names;
 mod rearrange;
 mod shape;
+mod spread;
 mod statement;
 mod verb;
 

@@ -25,6 +25,11 @@ impl Lowerer<'_> {
     pub(in super::super) fn lower_whole(&mut self, stmt: &ast::Stmt, out: &mut Vec<Node>) -> Option<()> {
         let is_whole = |target: &ast::Target| target.indices.is_empty() && target.guard.is_none();
         match &stmt.kind {
+            ast::StmtKind::Assign { target, .. } | ast::StmtKind::Let { target, .. }
+                if is_whole(target) && self.lower_with_calls(stmt, out).is_some() =>
+            {
+                Some(())
+            }
             ast::StmtKind::Assign { target, op, value } if is_whole(target) => {
                 let (meaning, _) = self.scope.lookup(&target.name.name)?;
                 let Meaning::Array(id) = meaning else { return None };
@@ -52,6 +57,24 @@ impl Lowerer<'_> {
                 Some(())
             }
             _ => None,
+        }
+    }
+
+    /// A local that the source does not name, with the value of an expression that has this shape.
+    pub(super) fn lower_hidden_let(
+        &mut self,
+        name: &ast::Ident,
+        value: &ast::Expr,
+        shape: Option<Shape>,
+        out: &mut Vec<Node>,
+    ) {
+        let target = ast::Target { name: name.clone(), indices: Vec::new(), guard: None, span: value.span };
+        match shape.and_then(|shape| self.lower_whole_let(&target, None, value, shape)) {
+            Some((cells, cell, shape)) => {
+                let array = self.declare_array(name, cell.ty, shape, Role::Local);
+                out.push(Node::Assign(cells.assign(name.name.clone(), array, value.span, cell, value.span)));
+            }
+            None => self.bind(name, Meaning::Broken),
         }
     }
 
@@ -143,13 +166,9 @@ impl Cells {
 
 /// Whether the value of one cell depends on another cell of the target.
 fn reads_elsewhere(value: &Expr, target: ArrayId, cell: &[Affine]) -> bool {
-    let any = |parts: &[&Expr]| parts.iter().any(|part| reads_elsewhere(part, target, cell));
-    match &value.kind {
-        ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) => false,
-        ExprKind::Load { array, index } => *array == target && index != cell,
-        ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => any(&[operand]),
-        ExprKind::Binary(_, lhs, rhs) => any(&[lhs, rhs]),
-        ExprKind::Select { cond, then, otherwise, .. } => any(&[cond, then, otherwise]),
-        ExprKind::Reduce { body, .. } => any(&[body]),
-    }
+    let mut found = false;
+    value.visit(&mut |part| {
+        found |= matches!(&part.kind, ExprKind::Load { array, index } if *array == target && index != cell);
+    });
+    found
 }

@@ -60,12 +60,7 @@ impl Lowerer<'_> {
         let shape = &operand.shape;
         match &verb.kind {
             VerbKind::Rank { verb: inner, left, right } => {
-                if right.is_some() {
-                    self.error("E0206", verb.span, "a verb with one operand has one rank")
-                        .helps
-                        .push("the second rank is for an operand on the left: `A (+ rank 1 0) b`".into());
-                    return None;
-                }
+                self.check_one_rank(verb, *right)?;
                 let rank = self.rank_of(*left, operand, verb.span)?;
                 let result = self.monad_shape(inner, &operand.cell(rank))?;
                 Some([&shape[..shape.len() - rank], result.as_slice()].concat())
@@ -106,10 +101,8 @@ impl Lowerer<'_> {
 
     fn dyad_shape(&mut self, verb: &ast::Verb, lhs: &Part, rhs: &Part) -> Option<Shape> {
         match &verb.kind {
-            VerbKind::Rank { verb: inner, left, right } => {
-                let left = self.rank_of(*left, lhs, verb.span);
-                let right = self.rank_of(right.unwrap_or_else(|| written_left(verb)), rhs, verb.span);
-                let (left, right) = (left?, right?);
+            VerbKind::Rank { verb: inner, .. } => {
+                let (left, right) = self.ranks_of(verb, lhs, rhs)?;
                 let frame = self.agree_frames(lhs, rhs, (left, right))?;
                 let result = self.dyad_shape(inner, &lhs.cell(left), &rhs.cell(right))?;
                 Some([frame, result].concat())
@@ -128,8 +121,25 @@ impl Lowerer<'_> {
         self.agree(operator_name(&verb.kind), &[lhs.cell(lhs.shape.len()), rhs.cell(rhs.shape.len())])
     }
 
+    pub(super) fn check_one_rank(&mut self, verb: &ast::Verb, second: Option<i64>) -> Option<()> {
+        if second.is_some() {
+            self.error("E0206", verb.span, "a verb with one operand has one rank")
+                .helps
+                .push("the second rank is for an operand on the left: `A (+ rank 1 0) b`".into());
+        }
+        second.is_none().then_some(())
+    }
+
+    /// The ranks of a verb between two operands.
+    pub(super) fn ranks_of(&mut self, verb: &ast::Verb, lhs: &Part, rhs: &Part) -> Option<(usize, usize)> {
+        let VerbKind::Rank { left, right, .. } = &verb.kind else { return None };
+        let left_rank = self.rank_of(*left, lhs, verb.span);
+        let right_rank = self.rank_of(right.unwrap_or(*left), rhs, verb.span);
+        left_rank.zip(right_rank)
+    }
+
     /// A written rank as a number of axes; negative ones count from the rank of the operand.
-    fn rank_of(&mut self, written: i64, operand: &Part, span: Span) -> Option<usize> {
+    pub(super) fn rank_of(&mut self, written: i64, operand: &Part, span: Span) -> Option<usize> {
         let axes = operand.shape.len();
         if let Some(rank) = clip_rank(written, axes) {
             return Some(rank);
