@@ -1,9 +1,13 @@
 //! Coordinate graphs: queries along paths, strides with their conditions, and what isl says of the edges.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod random;
+
 use farkas_layout::graph::{Affine, CoordinateGraph, Dimension, DimensionId, DimensionKind, Edge, Indices};
 use farkas_layout::transform::Params;
-use farkas_layout::{Equivalence, Expr, Solver, Transform};
+use farkas_layout::{Axis, Equivalence, Expr, Solver, Transform};
+use proptest::prelude::*;
+use random::points;
 
 fn dimension(graph: &mut CoordinateGraph, name: &str, size: i64, stride: i64) -> DimensionId {
     graph.add(Dimension::new(name, DimensionKind::User, Expr::Const(size), Expr::Const(stride)))
@@ -59,7 +63,7 @@ fn sunder_pieces_partition_the_whole() {
         let index = graph.forward(&known, &[whole]).unwrap();
         let axis = |id| {
             let dimension = graph.dimension(id);
-            farkas_layout::Axis::new(dimension.name.clone(), dimension.size.clone().unwrap())
+            Axis::new(dimension.name.clone(), dimension.size.clone().unwrap())
         };
         let transform = Transform::new(vec![axis(piece)], vec![axis(whole)], index).unwrap();
         let part = solver.image(&transform).unwrap();
@@ -144,7 +148,7 @@ fn strides_of_tiles() {
     for step in 1..20 {
         let strides = graph.forward_stride(&known, x, &Expr::Const(step), &tiles).unwrap();
         for i in 0..60 - step {
-            let exact = strides[0].exact.iter().all(|carry| at(&carry.room(), i) >= 0);
+            let exact = strides[0].is_exact_at(&[i], &Params::new()).unwrap();
             let moves = strides
                 .iter()
                 .zip(&index)
@@ -156,6 +160,143 @@ fn strides_of_tiles() {
     let known = given(&tiles.map(|tile| (tile, Expr::Const(1))));
     let back = graph.reverse_stride(&known, tiles[1], &Expr::Const(2), &[x]).unwrap();
     assert_eq!((back[0].step.constant(), back[0].exact.len()), (Some(10), 0));
+}
+
+/// Checks the stride of one dimension when another moves by a constant, at all points and by isl: where it says that
+/// it is exact, it is. Returns the points at which it says so, and those at which it is.
+fn check_stride(
+    graph: &CoordinateGraph,
+    indices: &[(DimensionId, Expr)],
+    extents: &[i64],
+    moved: DimensionId,
+    delta: i64,
+    wanted: DimensionId,
+) -> (Vec<Vec<i64>>, Vec<Vec<i64>>) {
+    let solver = Solver::new().unwrap();
+    let none = Params::new();
+    let before = given(indices);
+    let mut after = before.clone();
+    after.insert(moved, before[&moved].clone().add(Expr::Const(delta)));
+    let stride = graph.forward_stride(&before, moved, &Expr::Const(delta), &[wanted]).unwrap().remove(0);
+    let index = |known: &Indices| graph.forward(known, &[wanted]).unwrap().remove(0);
+    let miss = index(&after).sub(index(&before)).sub(stride.step.clone());
+    let axes = extents.iter().enumerate().map(|(k, &extent)| Axis::new(format!("c{k}"), Expr::Const(extent)));
+    let axes = axes.collect::<Vec<_>>();
+    // The moved coordinate stays in bounds itself.
+    let size = graph.dimension(moved).size.clone().unwrap();
+    let inside = [after[&moved].clone(), size.add(Expr::Const(-1)).sub(after[&moved].clone())];
+    let hit = solver.region(&axes, &[miss.clone(), miss.clone().times(-1)]).unwrap();
+    let claimed = stride.exact_set(&solver, &axes).unwrap();
+    let claimed = claimed.intersect(solver.region(&axes, &inside).unwrap()).unwrap();
+    assert!(claimed.is_subset(&hit).unwrap(), "{graph:?}");
+    let (mut says, mut is) = (Vec::new(), Vec::new());
+    for point in points(extents) {
+        if inside.iter().any(|room| room.evaluate(&point, &none).unwrap() < 0) {
+            continue;
+        }
+        let exact = stride.is_exact_at(&point, &none).unwrap();
+        let right = miss.evaluate(&point, &none).unwrap() == 0;
+        assert!(right || !exact, "{} by {delta} at {point:?}", graph.dimension(moved).name);
+        says.extend(exact.then(|| point.clone()));
+        is.extend(right.then_some(point));
+    }
+    assert_eq!(solver.count(&claimed).unwrap(), Some(says.len() as i64));
+    (says, is)
+}
+
+/// A step on the piece that the switch selects goes through; on another piece it does nothing.
+#[test]
+fn strides_of_sunder() {
+    let mut graph = CoordinateGraph::new();
+    let pieces = [("p0", 4), ("p1", 5), ("p2", 2)].map(|(name, size)| dimension(&mut graph, name, size, 1));
+    let switch = dimension(&mut graph, "k", 3, 1);
+    let whole = dimension(&mut graph, "x", 11, 1);
+    let tiles = [dimension(&mut graph, "a", 4, 0), dimension(&mut graph, "b", 3, 0)];
+    graph.connect(Edge::Sunder, &[pieces[0], pieces[1], pieces[2], switch], &[whole]).unwrap();
+    graph.connect(Edge::Tile, &[whole], &tiles).unwrap();
+    let extents = [4, 5, 2];
+    for selected in 0..3 {
+        let mut indices = pieces.iter().enumerate().map(|(k, &piece)| (piece, Expr::Input(k))).collect::<Vec<_>>();
+        indices.push((switch, Expr::Const(selected)));
+        for moved in 0..3 {
+            for delta in -3..4 {
+                let (says, is) = check_stride(&graph, &indices, &extents, pieces[moved], delta, whole);
+                assert_eq!(says, is, "piece {moved} by {delta} under {selected}");
+                let strides = graph.forward_stride(&given(&indices), pieces[moved], &Expr::Const(delta), &[whole]);
+                let stride = &strides.unwrap()[0];
+                let goes_through = moved as i64 == selected;
+                assert_eq!(stride.step.constant(), Some(if goes_through { delta } else { 0 }));
+                assert_eq!(stride.exact.len(), usize::from(goes_through && delta != 0));
+                for tile in tiles {
+                    check_stride(&graph, &indices, &extents, pieces[moved], delta, tile);
+                }
+            }
+        }
+        // Only the selected piece need be known.
+        let piece = pieces[usize::try_from(selected).unwrap()];
+        let few = given(&[(piece, Expr::Input(0)), (switch, Expr::Const(selected))]);
+        let stride = graph.forward_stride(&few, piece, &Expr::Const(1), &[whole]).unwrap().remove(0);
+        let words = stride.exact[0].describe(&graph, &["i".to_owned()]);
+        let size = extents[usize::try_from(selected).unwrap()];
+        assert_eq!(words, format!("0 <= i + 1 < {size} (Sunder(p0, p1, p2, k -> x))"));
+    }
+    // A switch that moves goes to the index of another piece.
+    let all = given(&[(pieces[0], Expr::Input(0)), (pieces[1], Expr::Input(1)), (switch, Expr::Const(0))]);
+    let stride = graph.forward_stride(&all, switch, &Expr::Const(1), &[whole]).unwrap().remove(0);
+    assert_eq!(stride.step.evaluate(&[3, 2], &Params::new()).unwrap(), (4 + 2) - 3);
+    assert!(stride.exact.is_empty());
+    assert!(graph.forward_stride(&all, switch, &Expr::Const(2), &[whole]).is_err(), "p2 is not known");
+    let backwards = graph.reverse_stride(&given(&[(whole, Expr::Input(0))]), whole, &Expr::Const(1), &[pieces[0]]);
+    let error = backwards.unwrap_err().to_string();
+    assert!(error.contains("Sunder(p0, p1, p2, k -> x)") && error.contains("other side"), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Strides through a piecewise join, and through what stands before and behind it: a Sunder and a Tile.
+    #[test]
+    fn strides_of_piecewise_joins(
+        condition in (-2..3i64, -2..3i64, -6..7i64),
+        then in (0..5i64, 0..5i64, 0..9i64),
+        otherwise in (0..5i64, 0..5i64, 0..9i64),
+        selected in 0..2i64,
+        delta in -4..5i64,
+    ) {
+        let mut graph = CoordinateGraph::new();
+        let (p, q) = (dimension(&mut graph, "p", 4, 1), dimension(&mut graph, "q", 3, 1));
+        let switch = dimension(&mut graph, "k", 2, 1);
+        let (i, j) = (dimension(&mut graph, "i", 7, 1), dimension(&mut graph, "j", 5, 1));
+        let x = dimension(&mut graph, "x", 100, 1);
+        let tiles = [dimension(&mut graph, "high", 20, 0), dimension(&mut graph, "low", 5, 0)];
+        let affine = |(a, b, constant): (i64, i64, i64)| Affine { strides: vec![a, b], constant };
+        let (condition, then, otherwise) = (affine(condition), affine(then), affine(otherwise));
+        let edge = Edge::PiecewiseAffineJoin {
+            condition: condition.clone(), then: then.clone(), otherwise: otherwise.clone(),
+        };
+        graph.connect(Edge::Sunder, &[p, q, switch], &[i]).unwrap();
+        graph.connect(edge, &[i, j], &[x]).unwrap();
+        graph.connect(Edge::Tile, &[x], &tiles).unwrap();
+
+        let direct = [(i, Expr::Input(0)), (j, Expr::Input(1))];
+        for (moved, steps) in [(i, [delta, 0]), (j, [0, delta])] {
+            let (says, is) = check_stride(&graph, &direct, &[7, 5], moved, delta, x);
+            // It is exact elsewhere only where both branches meet.
+            let at = |affine: &Affine, point: &[i64]| {
+                affine.constant + (0..2).map(|k| affine.strides[k] * (point[k] + steps[k])).sum::<i64>()
+            };
+            let meets = |point: &Vec<i64>| at(&then, point) == at(&otherwise, point);
+            prop_assert!(is.iter().all(|point| says.contains(point) || meets(point)));
+            check_stride(&graph, &direct, &[7, 5], moved, delta, tiles[0]);
+            check_stride(&graph, &direct, &[7, 5], moved, delta, tiles[1]);
+        }
+        let through = [(p, Expr::Input(0)), (q, Expr::Input(1)), (switch, Expr::Const(selected)), (j, Expr::Input(2))];
+        for moved in [p, q, j] {
+            for wanted in [x, tiles[0], tiles[1]] {
+                check_stride(&graph, &through, &[4, 3, 5], moved, delta, wanted);
+            }
+        }
+    }
 }
 
 #[test]

@@ -22,4 +22,4 @@ mod stride;
 
 pub use build::{Affine, CoordinateGraph, Dimension, DimensionId, DimensionKind, Edge, EdgeId};
 pub use query::Indices;
-pub use stride::{Carry, Stride};
+pub use stride::{Exact, Stride};

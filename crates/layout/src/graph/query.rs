@@ -93,7 +93,7 @@ impl CoordinateGraph {
     }
 
     /// The error of an edge on the way to the dimension, or that there is no way.
-    fn why_unreached(&self, id: DimensionId, way: Way, blocked: &[(EdgeId, Error)]) -> Error {
+    pub(super) fn why_unreached(&self, id: DimensionId, way: Way, blocked: &[(EdgeId, Error)]) -> Error {
         let mut upstream = Vec::new();
         match way {
             Way::Forward => {
@@ -126,7 +126,7 @@ impl CoordinateGraph {
     pub(super) fn cross(&self, edge: EdgeId, way: Way, known: &Indices) -> Result<Option<Vec<Expr>>> {
         let (sources, targets) = self.sides(edge, way);
         if let Edge::Sunder = self.edge(edge) {
-            return self.cross_sunder(edge, way, &sources, known);
+            return Ok(self.cross_sunder(edge, way, &sources, known)?.map(|(_, index)| vec![index]));
         }
         let Some(near) = sources.iter().map(|source| known.get(source).cloned()).collect::<Option<Vec<_>>>() else {
             return Ok(None);
@@ -152,14 +152,15 @@ impl CoordinateGraph {
         }))
     }
 
-    /// The switch must be a known constant; the pieces that it does not select may be unknown.
-    fn cross_sunder(
+    /// The piece that the switch selects, and the index on the far side. The switch must be a known constant; the pieces
+    /// that it does not select may be unknown.
+    pub(super) fn cross_sunder(
         &self,
         edge: EdgeId,
         way: Way,
         sources: &[DimensionId],
         known: &Indices,
-    ) -> Result<Option<Vec<Expr>>> {
+    ) -> Result<Option<(DimensionId, Expr)>> {
         let not_a_function = |why| Error::NotAFunction { edge: self.describe(edge), direction: way.name(), why };
         let Some((switch, pieces)) = sources.split_last().filter(|(_, pieces)| !pieces.is_empty()) else {
             return Err(not_a_function("the switch is on the other side"));
@@ -173,7 +174,7 @@ impl CoordinateGraph {
         for before in &pieces[..selected] {
             offset = offset.add(self.size(*before)?);
         }
-        Ok(Some(vec![index.clone().add(offset)]))
+        Ok(Some((*piece, index.clone().add(offset))))
     }
 
     fn row_major(&self, dimensions: &[DimensionId], indices: Vec<Expr>) -> Result<Expr> {
@@ -206,7 +207,7 @@ impl CoordinateGraph {
     }
 }
 
-fn affine(affine: &Affine, indices: &[Expr]) -> Expr {
+pub(super) fn affine(affine: &Affine, indices: &[Expr]) -> Expr {
     let sum = Expr::Const(affine.constant);
     affine.strides.iter().zip(indices).fold(sum, |sum, (&stride, index)| sum.add(index.clone().times(stride)))
 }

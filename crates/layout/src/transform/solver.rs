@@ -171,6 +171,21 @@ impl Solver {
         })
     }
 
+    /// The points below the extents at which no expression is negative.
+    pub fn region(&self, axes: &[Axis], not_negative: &[Expr]) -> Result<Set> {
+        let mut params = Vec::new();
+        axes.iter().for_each(|axis| axis.extent.collect_params(&mut params));
+        not_negative.iter().for_each(|expr| expr.collect_params(&mut params));
+        self.ask(|| {
+            let frame = Frame::new(&self.context, &params, axes.len())?.with_names(axes)?;
+            let mut set = frame.bounds(axes)?;
+            for expr in not_negative {
+                set = set.intersect(frame.build(expr)?.nonneg_set()?)?;
+            }
+            Ok(set.coalesce()?)
+        })
+    }
+
     /// Whether all of `premises` together with the bounds of the axes imply that `conclusion` is in bounds.
     ///
     /// Each is an expression over the axes with the extent it must lie below.
