@@ -6,8 +6,10 @@
 //! Not here: the vocabularies that make transforms (`iter`, `cute`, `graph`).
 
 mod axis;
+mod enumerate;
 mod expr;
 mod from_isl;
+mod pieces;
 mod solver;
 mod to_isl;
 mod verdict;

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use isl::{Budget, Context, Dim, Map, Set};
 
+use super::enumerate::{Comparison, compare};
 use super::from_isl::transform_of;
 use super::to_isl::Frame;
 use super::{Axis, Equivalence, Expr, Sample, Transform, Truth};
@@ -66,11 +67,15 @@ impl Solver {
     }
 
     /// Whether extents and index maps agree for all values of the parameters (which are not negative).
+    ///
+    /// Where isl does not know, because the maps are not quasi-affine or its budget is spent, they are compared point by
+    /// point for small parameters. That finds differences, and proves that there is none if there are no parameters.
     pub fn equivalent(&self, a: &Transform, b: &Transform) -> Result<Equivalence> {
         if a.inputs().len() != b.inputs().len() || a.outputs().len() != b.outputs().len() {
             return Err(Error::profile("equivalence", "the transforms have different numbers of inputs or outputs"));
         }
         let params = both_params(a, b);
+        let started = Instant::now();
         let truth = self.truth(|| {
             let extents = |axes: &mut dyn Iterator<Item = (&Axis, &Axis)>| {
                 let frame = Frame::new(&self.context, &params, 0)?;
@@ -88,11 +93,18 @@ impl Solver {
             }
             let (a, b) = (a.to_map_with(&self.context, &params)?, b.to_map_with(&self.context, &params)?);
             Ok(a.clone().subtract(b.clone())?.union(b.subtract(a)?)?.domain()?)
-        })?;
+        });
+        let unproven = |same_up_to| Equivalence::Unknown { spent: started.elapsed(), same_up_to };
         Ok(match truth {
-            Truth::Yes => Equivalence::Equal,
-            Truth::No(sample) => Equivalence::Different(sample),
-            Truth::Unknown { spent } => Equivalence::Unknown { spent },
+            Ok(Truth::Yes) => Equivalence::Equal,
+            Ok(Truth::No(sample)) => Equivalence::Different(sample),
+            Ok(Truth::Unknown { .. }) | Err(Error::NotAffine { .. }) => match compare(a, b, &params)? {
+                Comparison::Different(sample) => Equivalence::Different(sample),
+                Comparison::SameUpTo(_) if params.is_empty() => Equivalence::Equal,
+                Comparison::SameUpTo(largest) => unproven(Some(largest)),
+                Comparison::TooMany => unproven(None),
+            },
+            Err(error) => return Err(error),
         })
     }
 
@@ -179,6 +191,7 @@ impl Solver {
         self.ask(|| {
             let frame = Frame::new(&self.context, &params, axes.len())?.with_names(axes)?;
             let mut set = frame.bounds(axes)?;
+            let frame = frame.on(&set);
             for expr in not_negative {
                 set = set.intersect(frame.build(expr)?.nonneg_set()?)?;
             }
@@ -199,6 +212,7 @@ impl Solver {
         self.truth(|| {
             let frame = Frame::new(&self.context, &params, axes.len())?;
             let mut set = frame.bounds(axes)?;
+            let frame = frame.on(&set);
             for (expr, extent) in premises {
                 set = set.intersect(frame.within(expr, extent)?)?;
             }

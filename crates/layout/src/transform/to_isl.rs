@@ -9,7 +9,13 @@ use crate::error::{Error, Result};
 pub(crate) struct Frame {
     space: Space,
     params: Vec<String>,
+    /// For messages.
+    names: Vec<String>,
+    /// Where the expressions are asked for. Elsewhere they may be undefined.
+    pub(super) base: Set,
 }
+
+type Pieces<'a> = &'a dyn Fn() -> Result<Option<PwAff>>;
 
 impl Frame {
     pub(crate) fn new(context: &Context, params: &[String], dimensions: usize) -> Result<Frame> {
@@ -17,7 +23,13 @@ impl Frame {
         for name in params {
             space = space.add_param_id(Id::new(context, name)?)?;
         }
-        Ok(Frame { space, params: params.to_vec() })
+        let base = Set::universe(space.clone())?;
+        Ok(Frame { space, params: params.to_vec(), names: Vec::new(), base })
+    }
+
+    /// The frame for expressions that are asked for on this set only.
+    pub(crate) fn on(self, base: &Set) -> Frame {
+        Frame { base: base.clone(), ..self }
     }
 
     pub(crate) fn with_names(mut self, axes: &[Axis]) -> Result<Frame> {
@@ -25,6 +37,8 @@ impl Frame {
         for (position, axis) in axes.iter().enumerate() {
             self.space = self.space.set_dim_id(Dim::Set, position, Id::new(&context, &axis.name)?)?;
         }
+        self.names = axes.iter().map(|axis| axis.name.clone()).collect();
+        self.base = Set::universe(self.space.clone())?;
         Ok(self)
     }
 
@@ -41,7 +55,7 @@ impl Frame {
         Ok(set)
     }
 
-    fn value(&self, value: i64) -> Result<Val> {
+    pub(super) fn value(&self, value: i64) -> Result<Val> {
         Ok(Val::from_i64(self.space.context(), value)?)
     }
 
@@ -51,9 +65,15 @@ impl Frame {
 
     /// The expression as a piecewise quasi-affine one.
     pub(crate) fn build(&self, expr: &Expr) -> Result<PwAff> {
-        let literal = |divisor: &Expr| {
-            divisor.constant().filter(|&divisor| divisor > 0).ok_or_else(|| Error::NotAffine {
-                what: format!("division by {divisor}, which is not a positive number"),
+        let divided = |divisor: &Expr, by_literal: &dyn Fn(Val) -> Result<PwAff>, by_pieces: Pieces| {
+            if let Some(divisor) = divisor.constant().filter(|&divisor| divisor > 0) {
+                return by_literal(self.value(divisor)?);
+            }
+            by_pieces()?.ok_or_else(|| Error::NotAffine {
+                what: format!(
+                    "{} divides by what is not a number, and the quotient may take many values",
+                    expr.display(&self.names)
+                ),
             })
         };
         Ok(match expr {
@@ -69,10 +89,16 @@ impl Frame {
             Expr::Mul(a, b) => match (a.constant(), b.constant()) {
                 (_, Some(factor)) => self.build(a)?.scale_val(self.value(factor)?)?,
                 (Some(factor), _) => self.build(b)?.scale_val(self.value(factor)?)?,
-                _ => return Err(Error::NotAffine { what: format!("the product {expr}") }),
+                _ => self.product(&self.build(a)?, &self.build(b)?)?.ok_or_else(|| Error::NotAffine {
+                    what: format!("both factors of {} may take many values", expr.display(&self.names)),
+                })?,
             },
-            Expr::Div(a, b) => self.build(a)?.scale_down_val(self.value(literal(b)?)?)?.floor()?,
-            Expr::Mod(a, b) => self.build(a)?.mod_val(self.value(literal(b)?)?)?,
+            Expr::Div(a, b) => divided(b, &|divisor| Ok(self.build(a)?.scale_down_val(divisor)?.floor()?), &|| {
+                self.quotient(&self.build(a)?, &self.build(b)?)
+            })?,
+            Expr::Mod(a, b) => divided(b, &|divisor| Ok(self.build(a)?.mod_val(divisor)?), &|| {
+                self.remainder(&self.build(a)?, &self.build(b)?)
+            })?,
             Expr::Xor { a, b, bits } => self.xor(&self.build(a)?, &self.build(b)?, *bits)?,
             Expr::Select { condition, then, otherwise } => {
                 let chosen = self.build(condition)?.nonneg_set()?;
@@ -123,8 +149,10 @@ impl Transform {
     pub(crate) fn to_map_with(&self, context: &Context, params: &[String]) -> Result<Map> {
         let frame = Frame::new(context, params, self.inputs().len())?.with_names(self.inputs())?;
         let mut domain = frame.bounds(self.inputs())?;
+        let mut frame = frame.on(&domain);
         for bound in self.bounds() {
             domain = domain.intersect(frame.within(&bound.index, &bound.extent)?)?;
+            frame = frame.on(&domain);
         }
         let mut map = Map::from_domain(domain)?;
         for expr in self.index() {

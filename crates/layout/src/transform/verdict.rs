@@ -20,8 +20,11 @@ pub enum Equivalence {
     Equal,
     /// They differ there, in an extent (the point is then empty) or in the index map.
     Different(Sample),
+    /// isl ran out of its budget, or the maps are not quasi-affine.
     Unknown {
         spent: Duration,
+        /// Comparing point by point found no difference for parameters up to this.
+        same_up_to: Option<i64>,
     },
 }
 
@@ -76,7 +79,10 @@ impl fmt::Display for Equivalence {
         match self {
             Equivalence::Equal => f.write_str("equal"),
             Equivalence::Different(sample) => write!(f, "different at {sample}"),
-            Equivalence::Unknown { spent } => write!(f, "unknown after {} ms", spent.as_millis()),
+            Equivalence::Unknown { spent, same_up_to: None } => write!(f, "unknown after {} ms", spent.as_millis()),
+            Equivalence::Unknown { same_up_to: Some(largest), .. } => {
+                write!(f, "unknown; the same for all values of the parameters up to {largest}")
+            }
         }
     }
 }

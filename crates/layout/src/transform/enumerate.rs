@@ -1,0 +1,102 @@
+//! Comparing transforms point by point, where isl cannot.
+
+use super::{Axis, Params, Sample, Transform};
+use crate::error::{Error, Result};
+
+/// What an enumeration found.
+pub(super) enum Comparison {
+    Different(Sample),
+    /// Without parameters this proves that the transforms are the same; with them it does not.
+    SameUpTo(i64),
+    /// There are too many points even for the smallest sizes.
+    TooMany,
+}
+
+/// No more points than this are looked at.
+const MAX_POINTS: usize = 200_000;
+
+/// Compares all points for all values of the parameters up to a bound, which grows as long as points are few.
+pub(super) fn compare(a: &Transform, b: &Transform, names: &[String]) -> Result<Comparison> {
+    let mut left = MAX_POINTS;
+    let mut largest = 0;
+    loop {
+        for params in values(names, largest) {
+            if !compare_extents(a, b, &params)? {
+                return Ok(Comparison::Different(Sample { params: params.into_iter().collect(), point: Vec::new() }));
+            }
+            let Some(points) = points(a.inputs(), &params, left)? else {
+                return Ok(if largest == 0 { Comparison::TooMany } else { Comparison::SameUpTo(largest - 1) });
+            };
+            left -= points.len().min(left);
+            for point in points {
+                if defined(a.evaluate(&point, &params))? != defined(b.evaluate(&point, &params))? {
+                    return Ok(Comparison::Different(Sample { params: params.into_iter().collect(), point }));
+                }
+            }
+        }
+        if names.is_empty() {
+            return Ok(Comparison::SameUpTo(0));
+        }
+        largest += 1;
+        // Extents need not grow with the parameters.
+        if left == 0 || largest > 64 {
+            return Ok(Comparison::SameUpTo(largest - 1));
+        }
+    }
+}
+
+/// All values of the parameters of which the largest is the given one.
+fn values(names: &[String], largest: i64) -> Vec<Params> {
+    let mut all = vec![Params::new()];
+    for name in names {
+        let extended = all.iter().flat_map(|params| {
+            (0..=largest).map(move |value| {
+                let mut params = params.clone();
+                params.insert(name.clone(), value);
+                params
+            })
+        });
+        all = extended.collect();
+    }
+    all.retain(|params| params.is_empty() || params.values().max() == Some(&largest));
+    all
+}
+
+fn compare_extents(a: &Transform, b: &Transform, params: &Params) -> Result<bool> {
+    let pairs = a.inputs().iter().zip(b.inputs()).chain(a.outputs().iter().zip(b.outputs()));
+    for (a, b) in pairs {
+        if a.extent.evaluate(&[], params)? != b.extent.evaluate(&[], params)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// All points in bounds, unless there are more than `limit`.
+fn points(axes: &[Axis], params: &Params, limit: usize) -> Result<Option<Vec<Vec<i64>>>> {
+    let mut points = vec![Vec::new()];
+    for axis in axes {
+        let extent = usize::try_from(axis.extent.evaluate(&[], params)?).unwrap_or(0);
+        if points.len().saturating_mul(extent) > limit {
+            return Ok(None);
+        }
+        let extended = points.iter().flat_map(|point: &Vec<i64>| {
+            (0..extent).map(move |next| {
+                let mut point = point.clone();
+                point.push(i64::try_from(next).unwrap_or(i64::MAX));
+                point
+            })
+        });
+        points = extended.collect();
+    }
+    Ok(Some(points))
+}
+
+/// A point outside the bounds of a transform has no value; other errors are errors.
+fn defined(value: Result<Vec<i64>>) -> Result<Option<Vec<i64>>> {
+    match value {
+        Ok(value) => Ok(Some(value)),
+        Err(Error::Inadmissible { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
