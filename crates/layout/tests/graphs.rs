@@ -218,17 +218,17 @@ fn strides_of_sunder() {
     for selected in 0..3 {
         let mut indices = pieces.iter().enumerate().map(|(k, &piece)| (piece, Expr::Input(k))).collect::<Vec<_>>();
         indices.push((switch, Expr::Const(selected)));
-        for moved in 0..3 {
+        for (position, &moved) in pieces.iter().enumerate() {
             for delta in -3..4 {
-                let (says, is) = check_stride(&graph, &indices, &extents, pieces[moved], delta, whole);
-                assert_eq!(says, is, "piece {moved} by {delta} under {selected}");
-                let strides = graph.forward_stride(&given(&indices), pieces[moved], &Expr::Const(delta), &[whole]);
+                let (says, is) = check_stride(&graph, &indices, &extents, moved, delta, whole);
+                assert_eq!(says, is, "piece {position} by {delta} under {selected}");
+                let strides = graph.forward_stride(&given(&indices), moved, &Expr::Const(delta), &[whole]);
                 let stride = &strides.unwrap()[0];
-                let goes_through = moved as i64 == selected;
+                let goes_through = position as i64 == selected;
                 assert_eq!(stride.step.constant(), Some(if goes_through { delta } else { 0 }));
                 assert_eq!(stride.exact.len(), usize::from(goes_through && delta != 0));
                 for tile in tiles {
-                    check_stride(&graph, &indices, &extents, pieces[moved], delta, tile);
+                    check_stride(&graph, &indices, &extents, moved, delta, tile);
                 }
             }
         }

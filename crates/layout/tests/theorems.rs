@@ -475,9 +475,7 @@ fn products_of_parameters_are_not_affine() {
     let same = solver.equivalent(&transform, &merged(false).0.loops_of_roots().unwrap()).unwrap();
     assert!(matches!(same, Equivalence::Unknown { same_up_to: Some(10..), .. }), "{same}");
     let other = solver.equivalent(&transform, &merged(true).0.loops_of_roots().unwrap()).unwrap();
-    let Equivalence::Different(sample) = &other else { panic!("{other}") };
     assert_eq!(other.to_string(), "different at [0, 1] for M = 2, N = 2");
-    assert_eq!((sample.params.len(), sample.point.len()), (2, 2));
     // Split-split holds after a merge of two parameters, as far as can be seen.
     let [outer, _] = schedule.split(ij, 2, SplitKind::Inner).unwrap();
     schedule.split(outer, 3, SplitKind::Inner).unwrap();

@@ -5,12 +5,16 @@
 
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
+use farkas::diag::Span;
+use farkas::layout::Solver;
 use farkas::layout::calculator::{self, Answer, Table};
 use farkas::{Error, Source};
 use serde_json::{Value, json};
 
+use super::parse_seconds;
 use crate::failure::{Exit, Failure, reason};
 use crate::files::{self, Target};
 use crate::terminal::{self, Terminal};
@@ -24,14 +28,21 @@ Examples:
   farkas layout 'composed(swizzle(2,0,3), 0, (4,8):(8,1))' -o swizzle.svg
   farkas layout 'split(N, 4); merge; predicate'
   farkas layout 'split(15, 6); split(io, 2); split(ii, 4); predicate; allocation' --draw
+  farkas layout 'split(N, 6); split(io, 2) == split(N, 12); split(ii, 6)'
+  farkas layout 'graph; dim(x: 60, a: 12, b: 5); tile(x -> a, b); stride(x by 2 -> a, b)'
   farkas layout --jsonl < questions.jsonl > answers.jsonl
 
 Scripts:
   Expressions over CuTe layouts: shape:stride, nested, as in ((2,4),3):((1,6),2). [2:1, 4:2] is a
   tiler. The functions are those of CuTe (coalesce, composition, complement, logical_divide,
-  zipped_divide, blocked_product, right_inverse, swizzle, …) and those of tuple morphisms.
+  zipped_divide, blocked_product, right_inverse, swizzle, …), those of tuple morphisms, and those
+  of maps: injective, surjective, bijective, image, holes, inverse, equivalent.
   Steps over loops: split, merge, resize, swizzle, reorder and the like, separated by `;`, and the
-  questions predicate, allocation and layout. Extents may be parameters. See docs/layouts.md.
+  questions predicate, index, holes, allocation, correctness, layout and more. Extents may be
+  parameters.
+  Coordinate graphs: `graph`, then dimensions, edges, and questions along them.
+  `==` between two scripts asks whether they are the same map, extents included. A word that does
+  not exist is answered by those that do. See docs/layouts.md.
 
 JSON lines:
   {\"op\": \"composition\", \"in\": {\"A\": {\"shape\": [4, 8], \"stride\": [8, 1]},
@@ -57,6 +68,10 @@ pub(crate) struct Options {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
+    /// Time for each question to the solver
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = parse_seconds)]
+    time_limit: Duration,
+
     /// Answer one JSON question per line of stdin with one line; a bad one is answered by {"err": …}
     #[arg(long, conflicts_with_all = ["script", "draw", "output"])]
     jsonl: bool,
@@ -72,11 +87,13 @@ pub(crate) fn layout(options: &Options, terminal: &Terminal) -> Result<(), Failu
         Some(path) => Some((Form::of(path)?, Target::new(path)?)),
         None => None,
     };
-    let answer = calculator::evaluate(source.text()).map_err(|error| match error {
+    let failed = |error| match error {
         farkas::diag::Error::User(diagnostics) => Error::User { source: source.clone(), diagnostics },
         farkas::diag::Error::Budget { stage, spent } => Error::Budget { stage, spent },
         farkas::diag::Error::Bug { stage, what } => Error::Bug { stage, what },
-    })?;
+    };
+    let solver = Solver::with_time(options.time_limit).map_err(|error| failed(error.into_diag(Span::default())))?;
+    let answer = calculator::evaluate_with(source.text(), &solver).map_err(failed)?;
     let table = match options.draw || target.is_some() {
         true => Some(answer.table.as_ref().ok_or_else(|| nothing_to_draw(&answer))?),
         false => None,

@@ -19,6 +19,19 @@ fn results_come_with_their_map_and_notes() {
 }
 
 #[test]
+fn maps_are_compared_and_graphs_are_asked() {
+    let place = Place::new();
+    let same = place.farkas_words(&["layout", "split(N, 6); split(io, 2) == split(N, 12); split(ii, 6)"]).succeeds();
+    assert_eq!(same.stdout, "equal\n");
+    let script = "graph; dim(x: 60, a: 12, b: 5); tile(x -> a, b); stride(x by 2 -> b); dot";
+    place.farkas_words(&["layout", script]).succeeds().prints(&["b moves by 2, exact if", "digraph coordinates {"]);
+    let later = place.farkas_words(&["layout", "4:1 == compositon(4:1, 2:1)"]);
+    later.fails(1, &["<script>:1:8", "did you mean composition"]);
+    let hard = ["layout", "inverse(swizzle(8,0,8))", "--time-limit", "0.05"];
+    place.farkas_words(&hard).fails(3, &["ran out", "--time-limit"]);
+}
+
+#[test]
 fn tables_are_drawn() {
     let place = Place::new();
     let drawn = place.farkas_words(&["layout", "(2,3):(3,1)", "--draw"]).succeeds();

@@ -85,7 +85,7 @@ fn narrow(expr: Expr, bits: u32) -> Expr {
 impl ComposedLayout {
     pub fn to_transform(&self) -> Result<Transform> {
         let value = value_at(&self.layout.flat_modes(), Expr::Input(0)).add(Expr::Const(self.offset));
-        let largest = crate::error::add("swizzle", self.offset, self.layout.cosize())?;
+        let largest = crate::error::add("swizzle", self.offset, self.layout.cosize() - 1)?;
         let bits = (64 - largest.leading_zeros()).max(self.swizzle.width()).min(62);
         Transform::new(
             vec![Axis::new("i", Expr::Const(self.layout.size()))],

@@ -72,6 +72,19 @@ impl LinearLayout {
         set.fold(0, |sum, (_, column)| sum ^ column)
     }
 
+    /// One more than the largest input.
+    pub fn input_size(&self) -> i64 {
+        1 << self.columns.len()
+    }
+
+    /// The image of a number below [`LinearLayout::input_size`].
+    pub fn at(&self, index: i64) -> Result<i64> {
+        let inside = u64::try_from(index).ok().filter(|_| index < self.input_size());
+        let index =
+            inside.ok_or_else(|| Error::inadmissible(LINEAR, format!("{index} is not in 0..{}", self.input_size())))?;
+        i64::try_from(self.apply(index)).map_err(|_| Error::Overflow { operation: LINEAR })
+    }
+
     /// First this, then the other.
     pub fn then(&self, next: &LinearLayout) -> Result<LinearLayout> {
         if width(&self.outputs) != width(&next.inputs) {

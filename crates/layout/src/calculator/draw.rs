@@ -23,6 +23,15 @@ impl Table {
         Table::of_function(layout, Ok)
     }
 
+    /// One row.
+    pub(super) fn of_numbers(count: i64, value: impl Fn(i64) -> Result<i64>) -> Result<Table> {
+        if count > MAX_CELLS {
+            return Err(Error::inadmissible("draw", format!("{count} cells are too many to draw")));
+        }
+        let cells = (0..count).map(|index| value(index).map(Some)).collect::<Result<Vec<_>>>()?;
+        Ok(Table { columns: cells.len().max(1), cells })
+    }
+
     pub(super) fn of_function(layout: &Layout, change: impl Fn(i64) -> Result<i64>) -> Result<Table> {
         if layout.size() > MAX_CELLS {
             return Err(Error::inadmissible("draw", format!("{} cells are too many to draw", layout.size())));

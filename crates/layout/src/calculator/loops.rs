@@ -7,15 +7,17 @@
 use diag::Span;
 
 use super::draw::{MAX_CELLS, Table};
+use super::properties::describe;
 use super::{Answer, Located, map_text};
 use crate::bridge::graph_of;
 use crate::error::{Error, Result};
-use crate::iter::{Allocation, DomainId, Schedule, SplitKind, SwizzleKind};
+use crate::iter::{Consumer, DomainId, Reduction, Schedule, SplitKind, SwizzleKind, requirement};
 use crate::text::Cursor;
-use crate::transform::{Axis, Expr, Params, Solver, Truth};
+use crate::transform::{Axis, Expr, Params, Solver, Transform, Truth};
 
-const STEPS: &str = "domain, split, outer_split, merge, resize, swizzle, shift, reorder, broadcast, \
-                     predicate, index, extents, holes, allocation, layout, map, dot";
+const STEPS: &str = "domain, split, outer_split, merge, resize, swizzle, shift, reorder, broadcast, and the questions \
+                     predicate, index, extents, item, holes, image, injective, surjective, bijective, inverse, \
+                     allocation, correctness, layout, map, dot";
 
 /// Whether a text is a loop script and not an expression over layouts.
 pub(super) fn is_script(text: &str) -> bool {
@@ -30,10 +32,21 @@ enum Word {
     Number(i64),
 }
 
-pub(super) fn run(script: &str) -> Located<Answer> {
+pub(super) fn run(script: &str, solver: &Solver) -> Located<Answer> {
+    follow(script, solver)?.answer().map_err(|error| (Span::new(0, script.len()), error))
+}
+
+/// The map that a script stands for: from roots to loops, or the other way if a loop is a broadcast.
+pub(super) fn transform(script: &str, solver: &Solver) -> Located<Transform> {
+    let at = |error: Error| (Span::new(0, script.len()), error);
+    let mut state = follow(script, solver)?;
+    let schedule = state.schedule().map_err(at)?;
+    schedule.loops_of_roots().or_else(|_| schedule.roots_of_loops()).map_err(at)
+}
+
+fn follow<'a>(script: &str, solver: &'a Solver) -> Located<State<'a>> {
     let mut cursor = Cursor::new(script);
-    let mut state =
-        State { schedule: None, shown: Vec::new(), solver: Solver::new().map_err(|e| (Span::default(), e))? };
+    let mut state = State { schedule: None, shown: Vec::new(), solver };
     loop {
         let start = cursor.position();
         let here = |cursor: &mut Cursor<'_>| Span::new(start, cursor.position());
@@ -49,7 +62,7 @@ pub(super) fn run(script: &str) -> Located<Answer> {
         }
     }
     cursor.end().map_err(|error| (Span::new(0, script.len()), error))?;
-    state.answer().map_err(|error| (Span::new(0, script.len()), error))
+    Ok(state)
 }
 
 fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<Word>> {
@@ -70,13 +83,13 @@ fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<Word>> {
     Ok(words)
 }
 
-struct State {
+struct State<'a> {
     schedule: Option<Schedule>,
     shown: Vec<String>,
-    solver: Solver,
+    solver: &'a Solver,
 }
 
-impl State {
+impl State<'_> {
     fn schedule(&mut self) -> Result<&mut Schedule> {
         self.schedule.as_mut().ok_or_else(|| {
             Error::inadmissible("script", "there is no loop yet; begin with `domain(N)` or `split(N, 4)`")
@@ -155,7 +168,23 @@ impl State {
                 let extent = extent(word)?;
                 self.schedule()?.broadcast("b", extent);
             }
-            "predicate" | "index" | "extents" | "holes" | "allocation" | "layout" | "map" | "dot" => {
+            "allocation" => {
+                let shown = self.allocation(&words)?;
+                self.shown.push(shown);
+            }
+            "item" => {
+                let shown = self.item(span, &words)?;
+                self.shown.push(shown);
+            }
+            "correctness" => {
+                let shown = self.correctness(span, &words)?;
+                self.shown.push(shown);
+            }
+            "predicate" | "index" | "extents" | "holes" | "image" | "injective" | "surjective" | "bijective"
+            | "inverse" | "layout" | "map" | "dot" => {
+                if !words.is_empty() {
+                    return Err(usage(span, &format!("{name}, without arguments")));
+                }
                 let shown = self.show(name)?;
                 self.shown.push(shown);
             }
@@ -172,7 +201,7 @@ impl State {
         Ok(match what {
             "predicate" => {
                 let (full, minimal) = (schedule.full_predicate()?, schedule.minimal_predicate()?);
-                let confirmed = match schedule.confirm_minimal(&self.solver) {
+                let confirmed = match schedule.confirm_minimal(self.solver) {
                     Ok(Truth::Yes) => "equivalent, says isl".to_owned(),
                     Ok(Truth::No(sample)) => format!("NOT equivalent at {sample}"),
                     Ok(unknown @ Truth::Unknown { .. }) => format!("isl: {unknown}"),
@@ -195,38 +224,100 @@ impl State {
                 .map(|axis| format!("{}: {}", axis.name, axis.extent))
                 .collect::<Vec<_>>()
                 .join(", "),
-            "holes" => {
-                let holes = self.solver.holes(&schedule.loops_of_roots()?)?;
-                // isl counts by enumeration, for which there may be too many.
-                match self.solver.count(&holes) {
-                    Ok(Some(count)) => format!("{count} holes: {holes}"),
-                    _ => format!("holes: {holes}"),
-                }
+            "holes" | "image" | "injective" | "surjective" | "bijective" => {
+                let answer = describe(self.solver, what, &schedule.loops_of_roots()?)?;
+                if what.ends_with("jective") { format!("{what}: {answer}") } else { answer }
             }
-            "allocation" => {
-                let allocation = schedule.allocation(schedule.loops())?;
-                let cells = &allocation.cells;
-                let counted = || schedule.count_items(&self.solver).ok().flatten().map(Expr::Const);
-                match allocation.items.clone().or_else(counted) {
-                    Some(items) => {
-                        let known = Allocation { cells: cells.clone(), items: Some(items.clone()) };
-                        let holes = known.holes(&Params::new()).ok().flatten();
-                        let holes = holes.map_or(String::new(), |holes| format!(", {holes} holes"));
-                        format!("{cells} cells for {items} items{holes}")
-                    }
-                    None => format!("{cells} cells"),
-                }
-            }
+            "inverse" => self.solver.invert(&schedule.loops_of_roots()?)?.to_string(),
             "layout" => schedule.to_layout()?.to_string(),
             "dot" => graph_of(&schedule)?.graph.to_dot(),
             _ => self.solver.map(&schedule.roots_of_loops()?)?.to_string(),
         })
     }
 
+    /// The allocation over the loops, or over the named domains.
+    fn allocation(&mut self, words: &[Word]) -> Result<String> {
+        let schedule = self.schedule()?.clone();
+        let domains = words.iter().map(|word| match word {
+            Word::Name(name, span) => schedule.domain_named(name).ok_or_else(|| Error::Syntax {
+                at: *span,
+                message: format!("there is no domain `{name}` in {schedule} or before"),
+            }),
+            number => find(&schedule, number),
+        });
+        let domains = domains.collect::<Result<Vec<_>>>()?;
+        let mut allocation = schedule.allocation(if domains.is_empty() { schedule.loops() } else { &domains })?;
+        if allocation.items.is_none() {
+            allocation.items = schedule.count_items(self.solver).ok().flatten().map(Expr::Const);
+        }
+        let holes = allocation.holes(&Params::new()).ok().flatten();
+        let holes = holes.map_or(String::new(), |holes| format!(", {holes} holes"));
+        let items = allocation.items.map_or("an unknown number of".to_owned(), |items| items.to_string());
+        Ok(format!("{} cells for {items} items{holes}", allocation.cells))
+    }
+
+    /// The item at a point of the loops.
+    fn item(&mut self, span: Span, words: &[Word]) -> Result<String> {
+        let schedule = self.schedule()?;
+        let point = words.iter().map(|word| match word {
+            Word::Number(coordinate) => Some(*coordinate),
+            Word::Name(..) => None,
+        });
+        let point = point.collect::<Option<Vec<_>>>().filter(|point| point.len() == schedule.loops().len());
+        let point = point.ok_or_else(|| usage(span, "item(a number for each loop)"))?;
+        let params = Params::new();
+        let roots = schedule.roots_of_loops()?;
+        let at = roots.evaluate(&point, &params)?;
+        for condition in schedule.full_predicate()?.conditions {
+            let (index, extent) =
+                (condition.index.evaluate(&point, &params)?, condition.extent.evaluate(&[], &params)?);
+            if index < 0 || index >= extent {
+                return Ok(format!("a hole: {} = {index} is not in 0..{extent}", condition.name));
+            }
+        }
+        let names = roots.outputs().iter().map(|axis| &axis.name);
+        Ok(names.zip(at).map(|(name, at)| format!("{name} = {at}")).collect::<Vec<_>>().join(", "))
+    }
+
+    /// What a consumer needs of the holes: `correctness(sum)` over all roots, or over the named ones.
+    fn correctness(&mut self, span: Span, words: &[Word]) -> Result<String> {
+        let schedule = self.schedule()?;
+        let usage =
+            || usage(span, "correctness(pointwise, sum, product, min, max, any, all, argmin or argmax, root, …)");
+        let Some((Word::Name(consumer, _), rest)) = words.split_first() else { return Err(usage()) };
+        let roots = rest.iter().map(|word| match word {
+            Word::Name(name, span) => {
+                let root = schedule.roots().iter().copied().find(|&root| schedule.axis(root).name == *name);
+                root.ok_or_else(|| Error::Syntax { at: *span, message: format!("there is no root `{name}`") })
+            }
+            Word::Number(_) => Err(usage()),
+        });
+        let roots = roots.collect::<Result<Vec<_>>>()?;
+        let roots = if roots.is_empty() { schedule.roots() } else { &roots };
+        let reduction = consumer.strip_prefix("scan_").unwrap_or(consumer);
+        let reduction = match reduction {
+            "pointwise" => return Ok(format!("{consumer}: {}", requirement(Consumer::Pointwise, true))),
+            "sum" => Reduction::Sum,
+            "product" => Reduction::Product,
+            "min" => Reduction::Min,
+            "max" => Reduction::Max,
+            "any" => Reduction::Any,
+            "all" => Reduction::All,
+            "argmin" => Reduction::ArgMin,
+            "argmax" => Reduction::ArgMax,
+            _ => return Err(usage()),
+        };
+        let holes = schedule.has_holes_along(roots);
+        let who = if consumer.starts_with("scan_") { Consumer::Scan(reduction) } else { Consumer::Reduce(reduction) };
+        let names = roots.iter().map(|&root| schedule.axis(root).name.as_str()).collect::<Vec<_>>().join(", ");
+        let why = if holes { "holes" } else { "no holes" };
+        Ok(format!("{consumer} along {names}: {} ({why} there)", requirement(who, holes)))
+    }
+
     fn answer(mut self) -> Result<Answer> {
         let schedule = self.schedule()?.clone();
         let mut notes = Vec::new();
-        let map = map_text(&self.solver, &schedule.roots_of_loops(), &mut notes);
+        let map = map_text(self.solver, &schedule.roots_of_loops(), &mut notes);
         let mut lines = vec![schedule.to_string()];
         lines.append(&mut self.shown);
         Ok(Answer { result: lines.join("\n"), map, notes, table: table(&schedule).ok().flatten() })
@@ -234,7 +325,7 @@ impl State {
 }
 
 /// The items of the loops: the innermost loop runs right, all others down.
-fn table(schedule: &Schedule) -> Result<Option<Table>> {
+pub(super) fn table(schedule: &Schedule) -> Result<Option<Table>> {
     let extents = schedule.loops().iter().map(|&domain| schedule.extent(domain).constant()).collect::<Option<Vec<_>>>();
     let Some(extents) = extents else { return Ok(None) };
     let total = extents.iter().try_fold(1i64, |product, &extent| product.checked_mul(extent));

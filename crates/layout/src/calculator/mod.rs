@@ -12,9 +12,12 @@
 
 mod draw;
 mod functions;
+mod graphs;
 mod json;
 mod jsonl;
 mod loops;
+mod morphisms;
+mod properties;
 mod script;
 
 use diag::Span;
@@ -42,15 +45,47 @@ pub struct Answer {
 /// Scripts longer than this are refused.
 const MAX_SCRIPT: usize = 1 << 16;
 
-/// Evaluates an expression over layouts or a script over loops.
+/// Evaluates an expression over layouts, or a script over loops or a graph, with the usual budget for isl.
 pub fn evaluate(script: &str) -> Result<Answer, diag::Error> {
+    let solver = Solver::new().map_err(|error| error.into_diag(Span::default()))?;
+    evaluate_with(script, &solver)
+}
+
+/// The same, with a solver of one's own.
+pub fn evaluate_with(script: &str, solver: &Solver) -> Result<Answer, diag::Error> {
     let whole = Span::new(0, script.len());
     if script.len() > MAX_SCRIPT {
         let message = format!("the script is longer than {MAX_SCRIPT} bytes");
         return Err(Error::Syntax { at: whole, message }.into_diag(whole));
     }
-    let answer = if loops::is_script(script) { loops::run(script) } else { functions::run(script) };
+    let answer = match script.split_once("==") {
+        Some((a, b)) => compare(a, b, solver),
+        None if graphs::is_script(script) => graphs::run(script, solver),
+        None if loops::is_script(script) => loops::run(script, solver),
+        None => functions::run(script, solver),
+    };
     answer.map_err(|(span, error)| error.into_diag(span))
+}
+
+/// Whether two scripts stand for the same map, extents included.
+fn compare(a: &str, b: &str, solver: &Solver) -> Located<Answer> {
+    let whole = Span::new(0, a.len() + 2 + b.len());
+    let transform = |script: &str| {
+        if loops::is_script(script) { loops::transform(script, solver) } else { functions::transform(script, solver) }
+    };
+    let (left, right) = (transform(a)?, transform(b).map_err(|(span, error)| later(a.len() + 2, span, error))?);
+    let same = solver.equivalent(&left, &right).map_err(|error| (whole, error))?;
+    Ok(Answer { result: same.to_string(), map: None, notes: Vec::new(), table: None })
+}
+
+/// An error in a part of a script that begins later.
+fn later(by: usize, span: Span, error: Error) -> (Span, Error) {
+    let shift = |span: Span| Span::new(span.start as usize + by, span.end as usize + by);
+    let error = match error {
+        Error::Syntax { at, message } => Error::Syntax { at: shift(at), message },
+        error => error,
+    };
+    (shift(span), error)
 }
 
 /// An error and where in the script it happened.

@@ -3,11 +3,14 @@
 use diag::Span;
 
 use super::Located;
+use crate::bridge::LinearLayout;
 use crate::cute::{ComposedLayout, Layout, Swizzle};
 use crate::error::Error;
+use crate::iter::Schedule;
 use crate::morphism::NestMorphism;
 use crate::nested::{MAX_DEPTH, Nested};
 use crate::text::Cursor;
+use crate::transform::Transform;
 
 /// A value of the calculator.
 #[derive(Clone, Debug)]
@@ -16,11 +19,16 @@ pub(super) enum Value {
     Composed(ComposedLayout),
     Swizzle(Swizzle),
     Morphism(NestMorphism),
+    /// A linear layout over bits.
+    Linear(LinearLayout),
+    Schedule(Box<Schedule>),
+    Transform(Transform),
     /// A number, a shape, a coordinate; `_` is an open place.
     Tuple(Nested<Option<i64>>),
     /// `[2:1, 4:1]` or `<2:1, 4:1>`.
     Tiler(Vec<Layout>),
     Bool(bool),
+    Text(String),
     Pair(Box<Value>, Box<Value>),
 }
 
@@ -117,7 +125,7 @@ fn closed(tuple: &Nested<Option<i64>>) -> Option<Nested<i64>> {
 }
 
 impl Argument {
-    fn wrong<T>(&self, wanted: &str) -> Located<T> {
+    pub(super) fn wrong<T>(&self, wanted: &str) -> Located<T> {
         Err((self.span, Error::Syntax { at: self.span, message: format!("expected {wanted}") }))
     }
 
@@ -165,6 +173,13 @@ impl Argument {
         match &self.value {
             Value::Swizzle(swizzle) => Ok(*swizzle),
             _ => self.wrong("a swizzle"),
+        }
+    }
+
+    pub(super) fn matrix(&self) -> Located<LinearLayout> {
+        match &self.value {
+            Value::Linear(matrix) => Ok(matrix.clone()),
+            _ => self.wrong("a matrix over bits, as `linear` gives"),
         }
     }
 

@@ -205,7 +205,7 @@ impl CoordinateGraph {
         })
     }
 
-    pub(super) fn axis(&self, id: DimensionId) -> Result<Axis> {
+    pub(crate) fn axis(&self, id: DimensionId) -> Result<Axis> {
         Ok(Axis::new(self.dimension(id).name.clone(), self.size(id)?))
     }
 }

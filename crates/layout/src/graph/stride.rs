@@ -186,7 +186,11 @@ impl CoordinateGraph {
                 let mut rest = step.clone();
                 for &id in targets[1..].iter().rev() {
                     let size = self.size(id)?;
-                    exact.push(Exact::NoCarry { edge, index: index.clone(), step: rest.clone(), size: size.clone() });
+                    // A step by whole rows carries nothing.
+                    if rest.clone().modulo(size.clone()) != Expr::Const(0) {
+                        let (index, step) = (index.clone(), rest.clone());
+                        exact.push(Exact::NoCarry { edge, index, step, size: size.clone() });
+                    }
                     index = index.div(size.clone());
                     rest = rest.div(size);
                 }

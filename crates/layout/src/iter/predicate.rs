@@ -81,6 +81,11 @@ impl Schedule {
         guarded
     }
 
+    /// Whether some iterations along these roots are holes: a guarded domain comes from one of them.
+    pub fn has_holes_along(&self, roots: &[DomainId]) -> bool {
+        self.guarded().into_iter().any(|domain| self.sources(domain).iter().any(|source| roots.contains(source)))
+    }
+
     fn predicate(&self, domains: &[DomainId]) -> Result<Predicate> {
         let indices = self.indices()?;
         let conditions = domains.iter().map(|&domain| {

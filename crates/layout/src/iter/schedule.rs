@@ -141,6 +141,25 @@ impl Schedule {
         self.loops.iter().copied().find(|&domain| self.axis(domain).name == name)
     }
 
+    /// The domain of this name that was made last, a loop or not.
+    pub fn domain_named(&self, name: &str) -> Option<DomainId> {
+        let mut domains =
+            self.graph.node_references().filter(|(_, node)| matches!(node, Node::Domain(axis) if axis.name == name));
+        domains.next_back().map(|(node, _)| DomainId(node))
+    }
+
+    /// The roots and broadcasts that a domain comes from.
+    pub(super) fn sources(&self, domain: DomainId) -> Vec<DomainId> {
+        let mut sources = vec![domain];
+        for step in self.steps().iter().rev() {
+            if step.outputs.iter().any(|output| sources.contains(output)) {
+                sources.retain(|source| !step.outputs.contains(source));
+                sources.extend(step.inputs.iter().filter(|input| !sources.contains(input)).collect::<Vec<_>>());
+            }
+        }
+        sources
+    }
+
     /// The name with its suffix, or a number if that is long, so that names of names do not grow.
     fn name(&self, name: &str, suffix: &str) -> String {
         if name.len() + suffix.len() <= 16 {

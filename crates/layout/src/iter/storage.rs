@@ -49,13 +49,9 @@ impl Schedule {
         let product = |extents: Vec<Expr>| extents.into_iter().fold(Expr::Const(1), Expr::mul).checked();
         let cells = product(domains.iter().map(|&domain| self.extent(domain).clone()).collect())?;
         // Where the cells come from: the roots, and the broadcasts among them.
-        let mut sources = domains.to_vec();
-        for step in steps.iter().rev() {
-            if step.outputs.iter().any(|output| sources.contains(output)) {
-                sources.retain(|domain| !step.outputs.contains(domain));
-                sources.extend(step.inputs.iter().filter(|input| !sources.contains(input)).collect::<Vec<_>>());
-            }
-        }
+        let mut sources = domains.iter().flat_map(|&domain| self.sources(domain)).collect::<Vec<_>>();
+        sources.sort_unstable();
+        sources.dedup();
         let mut sliced = self.slices().collect::<Vec<_>>();
         let kept = sources.into_iter().map(|source| self.kept(source, &mut sliced)).collect();
         let items = if sliced.is_empty() { Some(product(kept)?) } else { None };

@@ -139,6 +139,13 @@ impl Transform {
         Transform::new(axes.to_vec(), outputs, index)?.restrict(self.bounds_of(&inputs))
     }
 
+    /// Whether there are as many inputs as outputs in bounds, all of them numbers.
+    pub(crate) fn is_square(&self) -> bool {
+        let size =
+            |axes: &[Axis]| axes.iter().try_fold(1i64, |size, axis| size.checked_mul(axis.extent.constant()?.max(0)));
+        self.bounds.is_empty() && size(&self.inputs).is_some() && size(&self.inputs) == size(&self.outputs)
+    }
+
     /// The outputs at a point, at which the transform must be defined.
     pub fn evaluate(&self, point: &[i64], params: &Params) -> Result<Vec<i64>> {
         if point.len() != self.inputs.len() {

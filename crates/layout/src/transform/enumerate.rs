@@ -1,6 +1,8 @@
-//! Comparing transforms point by point, where isl cannot.
+//! Looking at transforms point by point, where isl cannot answer.
 
-use super::{Axis, Params, Sample, Transform};
+use std::collections::{HashMap, HashSet};
+
+use super::{Axis, Params, Sample, Transform, Truth};
 use crate::error::{Error, Result};
 
 /// What an enumeration found.
@@ -43,6 +45,57 @@ pub(super) fn compare(a: &Transform, b: &Transform, names: &[String]) -> Result<
             return Ok(Comparison::SameUpTo(largest - 1));
         }
     }
+}
+
+type Pair = (Vec<i64>, Vec<i64>);
+
+/// Every point with its image, if there are no parameters and not too many points.
+fn images(transform: &Transform) -> Result<Option<Vec<Pair>>> {
+    let params = Params::new();
+    if !transform.params().is_empty() {
+        return Ok(None);
+    }
+    let Some(points) = points(transform.inputs(), &params, MAX_POINTS)? else { return Ok(None) };
+    let mut images = Vec::with_capacity(points.len());
+    for point in points {
+        if let Some(image) = defined(transform.evaluate(&point, &params))? {
+            images.push((point, image));
+        }
+    }
+    Ok(Some(images))
+}
+
+fn no(point: &[i64]) -> Truth {
+    Truth::No(Sample { params: Vec::new(), point: point.to_vec() })
+}
+
+/// Whether no two points have the same image; `None` if there are parameters or too many points.
+pub(super) fn injective(transform: &Transform) -> Result<Option<Truth>> {
+    let Some(images) = images(transform)? else { return Ok(None) };
+    let mut seen = HashMap::new();
+    let shared = images.iter().find(|(point, image)| seen.insert(image, point).is_some());
+    Ok(Some(shared.map_or(Truth::Yes, |(point, _)| no(point))))
+}
+
+/// Whether all images are in bounds. The sample is a point whose image is not.
+pub(super) fn in_bounds(transform: &Transform) -> Result<Option<Truth>> {
+    let Some(images) = images(transform)? else { return Ok(None) };
+    for (point, image) in &images {
+        for (axis, &coordinate) in transform.outputs().iter().zip(image) {
+            if coordinate < 0 || coordinate >= axis.extent.evaluate(&[], &Params::new())? {
+                return Ok(Some(no(point)));
+            }
+        }
+    }
+    Ok(Some(Truth::Yes))
+}
+
+/// Whether every output in bounds is an image. The sample is one that is not.
+pub(super) fn surjective(transform: &Transform) -> Result<Option<Truth>> {
+    let Some(images) = images(transform)? else { return Ok(None) };
+    let Some(outputs) = points(transform.outputs(), &Params::new(), MAX_POINTS)? else { return Ok(None) };
+    let reached = images.into_iter().map(|(_, image)| image).collect::<HashSet<_>>();
+    Ok(Some(outputs.iter().find(|output| !reached.contains(*output)).map_or(Truth::Yes, |output| no(output))))
 }
 
 /// All values of the parameters of which the largest is the given one.

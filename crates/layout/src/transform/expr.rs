@@ -279,6 +279,14 @@ fn positive_product(a: &Expr, b: i64) -> Option<i64> {
     a.constant().filter(|&a| a > 0).and_then(|a| a.checked_mul(b))
 }
 
+/// x if this is −x.
+fn negated(expr: &Expr) -> Option<&Expr> {
+    match expr {
+        Expr::Mul(x, minus) if minus.constant() == Some(-1) => Some(x),
+        _ => None,
+    }
+}
+
 struct Named<'a> {
     expr: &'a Expr,
     inputs: &'a [String],
@@ -310,8 +318,11 @@ impl Named<'_> {
             },
             Expr::Param(name) => f.write_str(name),
             Expr::Add(a, b) => match &**b {
+                Expr::Const(value) if *value >= 0 && negated(a).is_some() => {
+                    binary(f, b, " - ", negated(a).unwrap_or(a), 1)
+                }
                 Expr::Const(value) if *value < 0 && *value > i64::MIN => binary(f, a, " - ", &Expr::Const(-value), 1),
-                Expr::Mul(c, minus) if minus.constant() == Some(-1) => binary(f, a, " - ", c, 1),
+                _ if negated(b).is_some() => binary(f, a, " - ", negated(b).unwrap_or(b), 1),
                 _ => binary(f, a, " + ", b, 1),
             },
             Expr::Mul(a, b) => binary(f, a, "*", b, 2),

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use isl::{Budget, Context, Dim, Map, Set};
+use isl::{Budget, Context, Dim, Id, Map, Set};
 
-use super::enumerate::{Comparison, compare};
+use super::enumerate::{self, Comparison, compare};
 use super::from_isl::transform_of;
 use super::to_isl::Frame;
 use super::{Axis, Equivalence, Expr, Sample, Transform, Truth};
@@ -20,7 +20,13 @@ pub struct Solver {
 impl Solver {
     /// A solver that spends at most two seconds on a question.
     pub fn new() -> Result<Solver> {
-        Solver::with_budget(Budget { time: Some(Duration::from_secs(2)), operations: Some(50_000_000) })
+        Solver::with_time(Duration::from_secs(2))
+    }
+
+    /// A solver that spends at most this time on a question. Operations are limited too, far above what fits the time.
+    pub fn with_time(time: Duration) -> Result<Solver> {
+        let operations = 25_000_000u64.saturating_mul(time.as_secs().max(1));
+        Solver::with_budget(Budget { time: Some(time), operations: Some(operations) })
     }
 
     pub fn with_budget(budget: Budget) -> Result<Solver> {
@@ -108,9 +114,22 @@ impl Solver {
         })
     }
 
+    /// The answer of isl, or that of an enumeration if isl does not know.
+    fn truth_or(
+        &self,
+        counterexamples: impl FnOnce() -> Result<Set>,
+        enumerate: impl FnOnce() -> Result<Option<Truth>>,
+    ) -> Result<Truth> {
+        match self.truth(counterexamples) {
+            Ok(unknown @ Truth::Unknown { .. }) => Ok(enumerate()?.unwrap_or(unknown)),
+            Err(error @ Error::NotAffine { .. }) => enumerate()?.ok_or(error),
+            answer => answer,
+        }
+    }
+
     /// Whether no two inputs have the same output. The sample is an input that shares its output.
     pub fn injective(&self, transform: &Transform) -> Result<Truth> {
-        self.truth(|| {
+        let counterexamples = || {
             let map = transform.to_map(&self.context)?;
             if map.is_injective()? {
                 return Ok(Set::empty(map.domain()?.get_space()?)?);
@@ -118,28 +137,37 @@ impl Solver {
             let colliding = map.clone().apply_range(map.clone().reverse()?)?;
             let identity = map.domain()?.identity()?;
             Ok(colliding.subtract(identity)?.domain()?)
-        })
+        };
+        self.truth_or(counterexamples, || enumerate::injective(transform))
     }
 
     /// Whether every output in bounds is reached. The sample is an output that is not.
     pub fn surjective(&self, transform: &Transform) -> Result<Truth> {
-        self.truth(|| self.unreached(transform))
+        self.truth_or(|| self.unreached(transform), || enumerate::surjective(transform))
     }
 
     /// Whether outputs in bounds and inputs correspond one to one.
     pub fn bijective(&self, transform: &Transform) -> Result<Truth> {
         match self.injective(transform)? {
-            Truth::Yes => match self.truth(|| {
-                let map = transform.to_map(&self.context)?;
-                let outputs = Frame::new(&self.context, &transform.params(), transform.outputs().len())?
-                    .bounds(transform.outputs())?;
-                Ok(map.subtract_range(outputs)?.domain()?)
-            })? {
+            Truth::Yes => match self.in_bounds(transform)? {
+                // As many inputs as outputs, each output at most once: then each once.
+                Truth::Yes if transform.is_square() => Ok(Truth::Yes),
                 Truth::Yes => self.surjective(transform),
                 outside => Ok(outside),
             },
             other => Ok(other),
         }
+    }
+
+    /// Whether all outputs are in bounds. The sample is an input whose output is not.
+    fn in_bounds(&self, transform: &Transform) -> Result<Truth> {
+        let counterexamples = || {
+            let map = transform.to_map(&self.context)?;
+            let outputs = Frame::new(&self.context, &transform.params(), transform.outputs().len())?
+                .bounds(transform.outputs())?;
+            Ok(map.subtract_range(outputs)?.domain()?)
+        };
+        self.truth_or(counterexamples, || enumerate::in_bounds(transform))
     }
 
     fn unreached(&self, transform: &Transform) -> Result<Set> {
@@ -150,7 +178,13 @@ impl Solver {
 
     /// The outputs that are reached.
     pub fn image(&self, transform: &Transform) -> Result<Set> {
-        self.ask(|| Ok(transform.to_map(&self.context)?.range()?.coalesce()?))
+        self.ask(|| {
+            let mut image = transform.to_map(&self.context)?.range()?.coalesce()?;
+            for (position, axis) in transform.outputs().iter().enumerate() {
+                image = image.set_dim_id(Dim::Set, position, Id::new(&self.context, &axis.name)?)?;
+            }
+            Ok(image)
+        })
     }
 
     /// The outputs in bounds that no input reaches.

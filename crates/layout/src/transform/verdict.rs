@@ -78,6 +78,12 @@ impl fmt::Display for Equivalence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Equivalence::Equal => f.write_str("equal"),
+            Equivalence::Different(sample) if sample.point.is_empty() && sample.params.is_empty() => {
+                f.write_str("different: the extents differ")
+            }
+            Equivalence::Different(sample) if sample.point.is_empty() => {
+                write!(f, "different: the extents differ for {sample}")
+            }
             Equivalence::Different(sample) => write!(f, "different at {sample}"),
             Equivalence::Unknown { spent, same_up_to: None } => write!(f, "unknown after {} ms", spent.as_millis()),
             Equivalence::Unknown { same_up_to: Some(largest), .. } => {
