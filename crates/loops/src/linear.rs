@@ -103,7 +103,32 @@ fn scaled(atom: &Index, coefficient: i64) -> Index {
 
 /// The normal form of an index expression.
 pub(crate) fn simplify_index(index: &Index) -> Index {
-    linear(index).map_or_else(|| index.clone(), |linear| linear.build())
+    let Some(linear) = linear(index) else { return index.clone() };
+    take_in_constant(&linear).unwrap_or_else(|| linear.build())
+}
+
+/// `min(N - 1, i + 31) + 1` as `min(N, i + 32)`: an extremum takes in the constant beside it if fewer constants remain.
+fn take_in_constant(value: &Linear) -> Option<Index> {
+    let extremum = value.single().filter(|_| value.constant != 0)?;
+    let largest = match extremum {
+        Index::Min(..) => false,
+        Index::Max(..) => true,
+        _ => return None,
+    };
+    let shift = Linear::constant(value.constant);
+    let operands: Vec<Linear> = extremum_operands(extremum, largest).iter().map(linear).collect::<Option<_>>()?;
+    let shifted: Vec<Linear> =
+        operands.iter().map(|operand| operand.clone().add_scaled(&shift, 1)).collect::<Option<_>>()?;
+    let constants = |operands: &[Linear]| operands.iter().filter(|operand| operand.constant != 0).count();
+    if constants(&shifted) > constants(&operands) {
+        return None;
+    }
+    let mut shifted = shifted.iter().map(Linear::build);
+    let first = shifted.next()?;
+    Some(shifted.fold(first, |chosen, operand| {
+        let (a, b) = (Box::new(chosen), Box::new(operand));
+        if largest { Index::Max(a, b) } else { Index::Min(a, b) }
+    }))
 }
 
 /// `a - b`, if that is a constant.
