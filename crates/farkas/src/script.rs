@@ -101,12 +101,23 @@ fn lower(step: &script::Step, function: &Function) -> Result<Step, Refused> {
         name: word(&target.name),
         loops: target.loops.as_ref().map(|loops| loops.iter().map(word).collect()),
     };
+    let (at_statement, at) = match &step.at {
+        None => (None, None),
+        Some(script::Target { name, loops: None, .. }) => (None, Some(word(name))),
+        Some(script::Target { name, loops: Some(loops), span }) => {
+            let [at] = loops.as_slice() else {
+                return Err(vec![Diagnostic::error("E0512", *span, "one loop is needed behind `at`")]);
+            };
+            (Some(word(name)), Some(word(at)))
+        }
+    };
     Ok(Step {
         verb: word(&step.verb),
         targets: step.targets.iter().map(target).collect(),
         by: step.by.iter().map(|number| (number.value, number.span)).collect(),
         names: step.names.iter().map(word).collect(),
-        at: step.at.as_ref().map(word),
+        at,
+        at_statement,
         condition,
         maps,
         span: step.span,

@@ -13,7 +13,7 @@ use crate::deps::{DependenceKind, Dependences, sink_and_array};
 use crate::fault::{Attempt, Fault};
 use crate::legality::{LegalSchedule, Pair, smallest_pair};
 use crate::plan::{Entry, LoopKind, Plan};
-use crate::scop::{Scop, Statement};
+use crate::scop::{ArrayOrigin, Scop, Statement};
 use crate::witness::{At, show_cell};
 
 /// A dependence between iterations that would run at the same time.
@@ -213,6 +213,12 @@ impl Carried {
             self.loop_name,
             self.pair.kind.with_article()
         );
-        self.pair.explain(scop, "E0503", message)
+        let diagnostic = self.pair.explain(scop, "E0503", message);
+        let buffer = scop.array_named(&self.pair.array).is_some_and(|(_, array)| array.origin == ArrayOrigin::Buffer);
+        if buffer && self.kind == LoopKind::Parallel {
+            let help = "a loop that is parallel before the step that makes the buffer has one for each iteration";
+            return diagnostic.help(help);
+        }
+        diagnostic
     }
 }

@@ -50,8 +50,8 @@ pub struct Step {
     pub by: Vec<Number>,
     /// `as (it, jt)` or `as it`
     pub names: Vec<Ident>,
-    /// `at kt`
-    pub at: Option<Ident>,
+    /// `at kt` or `at S0[kt]`
+    pub at: Option<Target>,
     /// `where i < 5`, of `split`
     pub condition: Option<Expr>,
     /// `{ S0[i, j] -> [i + j, j] }`, of `map`

@@ -35,6 +35,8 @@ pub struct Step {
     pub by: Vec<(i64, Span)>,
     pub names: Vec<Word>,
     pub at: Option<Word>,
+    /// The statement whose loop `at` is, if it is said.
+    pub at_statement: Option<Word>,
     pub condition: Option<Condition>,
     pub maps: Vec<StatementMap>,
     pub span: Span,
@@ -50,6 +52,7 @@ impl Step {
             by: Vec::new(),
             names: Vec::new(),
             at: None,
+            at_statement: None,
             condition: None,
             maps: Vec::new(),
         }
@@ -135,6 +138,18 @@ const VERBS: &[(&str, &str, u8, Rule)] = &[
         AS,
         Rewrite(rewrite::rfactor),
     ),
+    (
+        "pack",
+        "pack B at kt as Bp: copy what an iteration of a loop reads of an array into a buffer first",
+        AT | AS,
+        Rewrite(rewrite::pack),
+    ),
+    (
+        "compute_at",
+        "compute_at a at S1[i]: compute a local array inside a loop that reads it, as far as it is needed there",
+        AT | AS,
+        Rewrite(rewrite::compute_at),
+    ),
     ("inline", "inline a: compute the cells of a local array where they are read", 0, Rewrite(rewrite::inline)),
 ];
 
@@ -195,6 +210,13 @@ fn find(step: &Step) -> Result<Rule, Box<Diagnostic>> {
     ];
     if let Some((_, name, _)) = given.into_iter().find(|(clause, _, given)| *given && clauses & clause == 0) {
         return Err(misuse(step, step.span, format!("`{}` takes no `{name}`", step.verb.text)));
+    }
+    if let (Some(statement), Rearrange(_)) = (&step.at_statement, rule) {
+        return Err(misuse(
+            step,
+            statement.span,
+            format!("`{}` takes a loop behind `at`, without a statement", step.verb.text),
+        ));
     }
     Ok(*rule)
 }

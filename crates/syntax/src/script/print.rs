@@ -34,7 +34,7 @@ pub(crate) fn step_to_string(step: &Step) -> String {
         out += &format!(" by {}", join(&step.by, |number| number.value.to_string()));
     }
     if let Some(at) = &step.at {
-        out += &format!(" at {}", at.name);
+        out += &format!(" at {}", target(at));
     }
     if let Some(condition) = &step.condition {
         out += &format!(" where {}", expr(condition, Level::Or));

@@ -126,7 +126,7 @@ impl ScriptBuilder<'_> {
         let mut parts = nodes.parts(pair);
         match rule {
             Rule::by_clause => step.by = parts.each(|number| self.number(&number))?,
-            Rule::at_clause => step.at = Some(nodes.ident(&parts.next()?)),
+            Rule::at_clause => step.at = Some(self.target(parts.next()?)?),
             Rule::as_clause => {
                 let names = parts.next()?;
                 step.names = match names.as_rule() {

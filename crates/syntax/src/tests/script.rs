@@ -32,7 +32,8 @@ fn shape(step: &Step) -> String {
         out += &format!(" as={}", idents(&step.names));
     }
     if let Some(at) = &step.at {
-        out += &format!(" at={}", at.name);
+        let loops = at.loops.iter().flatten().map(|name| format!("[{}]", name.name)).collect::<String>();
+        out += &format!(" at={}{loops}", at.name.name);
     }
     if let Some(condition) = &step.condition {
         out += &format!(" where={}", expr_to_string(condition));
@@ -70,6 +71,7 @@ schedule gemm {
     skew S1[t, i] by 2
     shift S1[i] by -1
     reverse S0[i]
+    compute_at a at S1[i]
     fuse S0, S1 at i
     fission S0, S1 at t
     split S0[i] where i < 5 as (lo, hi)
@@ -96,6 +98,7 @@ fn every_form_of_a_step() {
         "skew S1[t i] by=[2]",
         "shift S1[i] by=[-1]",
         "reverse S0[i]",
+        "compute_at a at=S1[i]",
         "fuse S0 S1 at=i",
         "fission S0 S1 at=t",
         "split S0[i] as=lo hi where=(i < 5)",
@@ -120,6 +123,7 @@ schedule gemm {
     skew S1[t, i] by 2
     shift S1[i] by -1
     reverse S0[i]
+    compute_at a at S1[i]
     fuse S0, S1 at i
     fission S0, S1 at t
     split S0[i] where i < 5 as (lo, hi)

@@ -7,10 +7,14 @@
 //! Not here: whether the new program's plan is legal and its parallel loops are such; that is checked like any plan.
 
 mod bounds;
+mod buffer;
+mod compute_at;
 mod expr;
 mod flow;
 mod inline;
+mod pack;
 mod rfactor;
+mod site;
 
 use diag::Diagnostic;
 use isl::{Map, UnionMap, UnionSet};
@@ -24,7 +28,9 @@ use crate::model::{Parts, unique};
 use crate::plan::{Entry, Loop, LoopKind, Plan, StatementPlan};
 use crate::scop::{ArrayOrigin, Scop, ScopArray, Statement};
 
+pub(super) use compute_at::compute_at;
 pub(super) use inline::inline;
+pub(super) use pack::pack;
 pub(super) use rfactor::rfactor;
 
 /// A program that computes the same as another one, with other statements.
