@@ -3,6 +3,8 @@
 //! In: two affine expressions over the parameters.  Out: the first values that the context admits and that tell them
 //! apart, as text. Finding none proves nothing.
 
+use diag::Diagnostic;
+
 use super::Lowerer;
 use crate::{Affine, Atom, ParamId};
 
@@ -13,6 +15,21 @@ const VALUES: [i64; 7] = [1, 2, 3, 4, 0, 8, 16];
 const MAX_TRIED: usize = 20_000;
 
 impl Lowerer<'_> {
+    /// Sizes for which two extents differ, and what to say if there are none in practice. Those of one parameter are
+    /// equal for few sizes at most, and not by intention.
+    pub(super) fn explain_extents(&self, diagnostic: Diagnostic, a: &Affine, b: &Affine) -> Diagnostic {
+        let Some(values) = self.differ_for(a, b) else { return diagnostic };
+        let mut involved = Vec::new();
+        params(a, &mut involved);
+        params(b, &mut involved);
+        let (a, b) = (self.function.show(a), self.function.show(b));
+        let diagnostic = diagnostic.note(format!("{a} and {b} differ, for example for {values}"));
+        if involved.len() < 2 {
+            return diagnostic;
+        }
+        diagnostic.help(format!("if they are always equal, say so: `where {a} = {b}`"))
+    }
+
     /// `N = 1, M = 2`
     pub(super) fn differ_for(&self, a: &Affine, b: &Affine) -> Option<String> {
         let mut involved: Vec<ParamId> = Vec::new();

@@ -183,6 +183,13 @@ impl Lowerer<'_> {
 
     fn unknown(&mut self, name: &str, span: Span, help: String) {
         let mut diagnostic = Diagnostic::error("E0101", span, format!("`{name}` is not known here"));
+        if let Some((_, op, body)) = self.reduced.iter().find(|(index, ..)| index == name) {
+            let op = op.name();
+            diagnostic = diagnostic
+                .label(*body, format!("`{name}` is the index of a `{op}`, and known in its body only"))
+                .help(format!("a body stops at `+`, `-` and comparisons; if it goes on, write `{op}[{name}] (…)`"));
+            return self.report(diagnostic);
+        }
         match self.scope.closest(name).filter(|closest| !self.made_up.contains(*closest)) {
             Some(closest) => diagnostic = diagnostic.help(format!("did you mean `{closest}`?")),
             None => diagnostic = diagnostic.help(help),
@@ -243,6 +250,11 @@ impl Lowerer<'_> {
             let given = if subscripts == 1 { "subscript is" } else { "subscripts are" };
             let message = format!("`{name}` has {rank} dimension{plural}, but {subscripts} {given} given");
             let mut diagnostic = Diagnostic::error("E0107", span, message).label(at, "declared here");
+            if rank == 0 {
+                diagnostic = diagnostic.here(format!("`{name}` is a single value")).help(format!(
+                    "write `{name}` alone; an index on the right is then bound by a reduction, such as `sum[i]`"
+                ));
+            }
             if subscripts == 0 {
                 let example: Vec<&str> = ["i", "j", "k", "l"].into_iter().take(rank).collect();
                 diagnostic = diagnostic.help(format!("name the cells: `{name}[{}]`", example.join(", ")));
@@ -446,7 +458,11 @@ impl Lowerer<'_> {
         let mut limits = Cond::TRUE;
         for index in indices {
             let uses = self.uses(body, &index.name.name);
+            let outer = matches!(self.scope.lookup(&index.name.name), Some((Meaning::Iter(_), _)));
             let iter = self.declare_iter(&index.name);
+            if outer {
+                self.teach_outer_index(op, indices, &index.name);
+            }
             let bound = self.bound(iter, &index.name, index.range.as_ref(), &uses);
             match (bound, &mut bounds) {
                 (Some((bound, narrower)), Some(bounds)) => {
@@ -460,6 +476,21 @@ impl Lowerer<'_> {
         let body = self.lower_expr(body);
         self.scope.leave();
         self.reduction(op, bounds?, limits.and(guard?), body?, span)
+    }
+
+    /// For an index of a reduction that is bound further out: most often the outer one is meant.
+    fn teach_outer_index(&mut self, op: ast::ReduceOp, indices: &[ast::ReduceIndex], name: &ast::Ident) {
+        let others: Vec<&str> =
+            indices.iter().map(|index| index.name.name.as_str()).filter(|other| *other != name.name).collect();
+        let Some(diagnostic) = self.diagnostics.last_mut().filter(|last| last.code == "E0304") else { return };
+        let (name, op) = (&name.name, op.name());
+        diagnostic.helps = vec![format!("choose another name if `{op}` is over all values of `{name}`")];
+        if !others.is_empty() {
+            let others = others.join(", ");
+            diagnostic
+                .helps
+                .insert(0, format!("if there is one `{op}` for each outer `{name}`, leave it out: `{op}[{others}]`"));
+        }
     }
 
     pub(super) fn reduction(

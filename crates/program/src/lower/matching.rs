@@ -88,6 +88,7 @@ impl Lowerer<'_> {
             let shown = callee.show(&equation.declared);
             let difference = wanted.as_ref().and_then(|wanted| wanted.sub(&equation.given));
             let never = difference.is_none_or(|difference| self.eliminate(&difference).as_constant().is_some());
+            let extent = wanted.clone();
             let wanted = wanted.map_or("too large".to_string(), |wanted| self.function.show(&wanted));
             let given = self.function.show(&equation.given);
             let meaning = if shown == wanted { String::new() } else { format!(", which is {wanted} here") };
@@ -96,6 +97,11 @@ impl Lowerer<'_> {
                 .here(format!("this has extent {given}"))
                 .label(call.callee.span, self.show_values(callee, &values));
             if !never {
+                let values = extent.and_then(|extent| self.differ_for(&equation.given, &extent));
+                diagnostic = match values {
+                    Some(values) => diagnostic.note(format!("they differ, for example for {values}")),
+                    None => diagnostic,
+                };
                 diagnostic = diagnostic.help(format!("if they are always equal, say so: `where {given} = {wanted}`"));
             }
             self.report(diagnostic);

@@ -132,7 +132,9 @@ struct Lowerer<'a> {
     cell: Option<Vec<Affine>>,
     /// Names in the statement, which indices that lowering makes up keep clear of.
     mentioned: BTreeSet<String>,
-    /// Such indices, which no one can have meant.
+    /// The indices of reductions in the statement, with the bodies that they are known in.
+    reduced: Vec<(String, ast::ReduceOp, Span)>,
+    /// Indices that lowering made up, which no one can have meant.
     made_up: BTreeSet<String>,
 }
 
@@ -165,6 +167,7 @@ impl<'a> Lowerer<'a> {
             tables: Vec::new(),
             cell: None,
             mentioned: BTreeSet::new(),
+            reduced: Vec::new(),
             made_up: BTreeSet::new(),
         };
         lowerer.declare_constants();

@@ -66,17 +66,34 @@ impl Lowerer<'_> {
             return None;
         };
         let agreed = self.eliminate(&first.extent);
-        if let Some(other) = uses.iter().find(|other| self.eliminate(&other.extent) != agreed) {
-            let message = format!("index `{}` ranges over dimensions of different extents", name.name);
-            let (one, two) = (self.function.show(&first.extent), self.function.show(&other.extent));
-            let diagnostic = Diagnostic::error("E0303", name.span, message)
-                .label(first.span, format!("{} has extent {one}", first.place))
-                .label(other.span, format!("{} has extent {two}", other.place))
-                .help(format!("write the range that is meant: `{}: 0..{one}` or `{}: 0..{two}`", name.name, name.name));
-            self.report(diagnostic);
+        if uses.iter().any(|other| self.eliminate(&other.extent) != agreed) {
+            self.report(self.ambiguous(name, uses));
             return None;
         }
         Limits::plain(Affine::constant(0), first.extent.clone()).bound(iter)
+    }
+
+    /// All ranges that an index could have, and sizes for which they differ.
+    fn ambiguous(&self, name: &ast::Ident, uses: &[Use]) -> Diagnostic {
+        let mut candidates: Vec<&Use> = Vec::new();
+        for each in uses {
+            let known = |other: &&Use| self.eliminate(&other.extent) == self.eliminate(&each.extent);
+            if !candidates.iter().any(known) {
+                candidates.push(each);
+            }
+        }
+        let message = format!("index `{}` ranges over dimensions of different extents", name.name);
+        let mut diagnostic = Diagnostic::error("E0303", name.span, message);
+        let mut ranges = Vec::new();
+        for each in &candidates {
+            let extent = self.function.show(&each.extent);
+            diagnostic = diagnostic.label(each.span, format!("{} has extent {extent}", each.place));
+            ranges.push(format!("`{}: 0..{extent}`", name.name));
+        }
+        let last = ranges.pop().unwrap_or_default();
+        diagnostic = diagnostic.help(format!("write the range that is meant: {} or {last}", ranges.join(", ")));
+        let [one, two, ..] = candidates.as_slice() else { return diagnostic };
+        self.explain_extents(diagnostic, &one.extent, &two.extent)
     }
 
     /// A written range; its lower bound may be a maximum and its upper bound a minimum.

@@ -28,9 +28,13 @@ impl Lowerer<'_> {
         self.cell.as_ref().filter(|cell| cell.len() == rank).cloned().unwrap_or_default()
     }
 
-    /// Notes the names that a statement uses.
+    /// Notes the names that a statement uses, and the indices of its reductions.
     pub(in super::super) fn mention(&mut self, stmt: &ast::Stmt) {
         self.mentioned = BTreeSet::new();
+        self.reduced = Vec::new();
+        if let ast::StmtKind::Let { value: Some(value), .. } | ast::StmtKind::Assign { value, .. } = &stmt.kind {
+            reductions(value, &mut self.reduced);
+        }
         match &stmt.kind {
             ast::StmtKind::Let { value, target, .. } => {
                 self.mentioned.insert(target.name.name.clone());
@@ -47,32 +51,42 @@ impl Lowerer<'_> {
 }
 
 fn mention(expr: &ast::Expr, names: &mut BTreeSet<String>) {
+    visit(expr, &mut |part| match &part.kind {
+        ast::ExprKind::Name(name) => drop(names.insert(name.clone())),
+        ast::ExprKind::Index { base, .. } => drop(names.insert(base.name.clone())),
+        ast::ExprKind::Reduce { indices, .. } => names.extend(indices.iter().map(|index| index.name.name.clone())),
+        _ => {}
+    });
+}
+
+fn reductions(expr: &ast::Expr, found: &mut Vec<(String, ast::ReduceOp, Span)>) {
+    visit(expr, &mut |part| {
+        if let ast::ExprKind::Reduce { op, indices, body, .. } = &part.kind {
+            found.extend(indices.iter().map(|index| (index.name.name.clone(), *op, body.span)));
+        }
+    });
+}
+
+/// Calls `found` for the expression and everything in it.
+fn visit(expr: &ast::Expr, found: &mut dyn FnMut(&ast::Expr)) {
     use ast::ExprKind::*;
+    found(expr);
     match &expr.kind {
-        Int(_) | Float(_) | Bool(_) => {}
-        Name(name) => {
-            names.insert(name.clone());
-        }
-        Index { base, indices } => {
-            names.insert(base.name.clone());
-            indices.iter().for_each(|index| mention(index, names));
-        }
-        Call { args, .. } => args.iter().for_each(|arg| mention(arg, names)),
-        Unary { operand, .. } => mention(operand, names),
-        Binary { lhs, rhs, .. } => [lhs, rhs].into_iter().for_each(|operand| mention(operand, names)),
+        Int(_) | Float(_) | Bool(_) | Name(_) => {}
+        Index { indices: parts, .. } | Call { args: parts, .. } => parts.iter().for_each(|part| visit(part, found)),
+        Unary { operand: inner, .. } | Paren(inner) => visit(inner, found),
+        Binary { lhs, rhs, .. } => [lhs, rhs].into_iter().for_each(|operand| visit(operand, found)),
         Compare { first, rest } => {
-            mention(first, names);
-            rest.iter().for_each(|(_, operand)| mention(operand, names));
+            visit(first, found);
+            rest.iter().for_each(|(_, operand)| visit(operand, found));
         }
-        If { cond, then, otherwise } => [cond, then, otherwise].into_iter().for_each(|part| mention(part, names)),
+        If { cond, then, otherwise } => [cond, then, otherwise].into_iter().for_each(|part| visit(part, found)),
         Reduce { indices, guard, body, .. } => {
-            names.extend(indices.iter().map(|index| index.name.name.clone()));
             let ranges = indices.iter().filter_map(|index| index.range.as_ref());
-            ranges.for_each(|range| [&range.lo, &range.hi].into_iter().for_each(|limit| mention(limit, names)));
-            guard.iter().for_each(|guard| mention(guard, names));
-            mention(body, names);
+            ranges.for_each(|range| [&range.lo, &range.hi].into_iter().for_each(|limit| visit(limit, found)));
+            guard.iter().for_each(|guard| visit(guard, found));
+            visit(body, found);
         }
-        Apply { lhs, rhs, .. } => lhs.iter().chain([rhs]).for_each(|operand| mention(operand, names)),
-        Paren(inner) => mention(inner, names),
+        Apply { lhs, rhs, .. } => lhs.iter().chain([rhs]).for_each(|operand| visit(operand, found)),
     }
 }
