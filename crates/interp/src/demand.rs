@@ -30,10 +30,11 @@ pub(crate) fn systems(
     declared: &[Declared],
     clauses_of: &dyn Fn(ArrayId) -> Result<Vec<Clause>, Error>,
 ) -> Result<Vec<System>, Error> {
+    let possible: Vec<ArrayId> =
+        function.array_ids().filter(|array| program::may_have_equations(function, *array)).collect();
     let mut known: BTreeMap<ArrayId, bool> = BTreeMap::new();
     loop {
-        let eligible =
-            |array: ArrayId| program::may_have_equations(function, array) && known.get(&array) != Some(&false);
+        let eligible = |array: ArrayId| possible.contains(&array) && known.get(&array) != Some(&false);
         let found = program::find_systems(function, &eligible);
         let interrupted = found.interrupted.iter().map(|interruption| &interruption.system);
         let mut arrays = found.systems.iter().chain(interrupted).flat_map(|system| &system.arrays);

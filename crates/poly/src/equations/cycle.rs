@@ -4,9 +4,10 @@
 //! within the bounds of the search, which proves nothing.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::time::Duration;
 
 use diag::Diagnostic;
-use isl::{Dim, Map, Val};
+use isl::{Dim, Map, Set, Val};
 
 use super::flow::is_own_accumulator;
 use crate::deps::{Dependences, sink_and_array};
@@ -20,8 +21,8 @@ const FARTHEST: i64 = 8;
 /// How many combinations of parameters are tried.
 const MOST_SIZES: usize = 300;
 /// How many pairs of instances are looked at for one combination, and for all.
-const MOST_PAIRS: i64 = 20_000;
-const MOST_PAIRS_IN_ALL: i64 = 100_000;
+const MOST_PAIRS: usize = 20_000;
+const MOST_PAIRS_IN_ALL: usize = 100_000;
 /// How many cells of a cycle a message lists.
 const MOST_SHOWN: usize = 8;
 
@@ -68,29 +69,42 @@ pub(super) fn find(scop: &Scop, dependences: &Dependences) -> Attempt<Search> {
         let mut pairs = 0;
         for edge in &edges {
             let set = fix(edge.map.clone(), &params)?.wrap()?;
-            pairs += set.count_val()?.to_i64()?.unwrap_or(i64::MAX).min(MOST_PAIRS + 1);
-            if pairs > MOST_PAIRS {
-                break;
-            }
-            for point in set.points()? {
-                let dims = set.dim(Dim::Set)?;
-                let numbers = (0..dims).map(|dim| {
-                    let number = point.get_coordinate_val(Dim::Set, dim)?.to_i64()?;
-                    number.ok_or_else(|| Fault::bug("an instance past 64 bits"))
-                });
-                graph.add(scop, edge, &numbers.collect::<Attempt<Vec<i64>>>()?);
-            }
-        }
-        spent += pairs;
-        if pairs > MOST_PAIRS || spent > MOST_PAIRS_IN_ALL {
-            break;
+            let Some(points) = points_up_to(&set, MOST_PAIRS - pairs)? else { return Ok(Search::Nothing { tried }) };
+            pairs += points.len();
+            points.iter().for_each(|point| graph.add(scop, edge, point));
         }
         if let Some(needs) = graph.shortest_cycle(scop) {
             return Ok(Search::Found(Cycle { params, needs }));
         }
         tried += 1;
+        spent += pairs;
+        if spent > MOST_PAIRS_IN_ALL {
+            break;
+        }
     }
     Ok(Search::Nothing { tried })
+}
+
+/// The points of a set, unless there are more than so many.
+fn points_up_to(set: &Set, most: usize) -> Attempt<Option<Vec<Vec<i64>>>> {
+    let dims = set.dim(Dim::Set)?;
+    let mut points = Vec::new();
+    let mut too_many = false;
+    let walked = set.foreach_point(|point| {
+        if points.len() == most {
+            too_many = true;
+            // Any error ends the walk.
+            return Err(isl::Error::Budget { spent: Duration::ZERO });
+        }
+        let coordinates = (0..dims).map(|dim| point.get_coordinate_val(Dim::Set, dim)?.to_i64());
+        points.push(coordinates.collect::<isl::Result<Option<Vec<i64>>>>()?);
+        Ok(())
+    });
+    if too_many {
+        return Ok(None);
+    }
+    walked?;
+    points.into_iter().collect::<Option<Vec<_>>>().map(Some).ok_or_else(|| Fault::bug("an instance past 64 bits"))
 }
 
 fn edges(scop: &Scop, dependences: &Dependences) -> Attempt<Vec<Edge>> {
@@ -122,7 +136,7 @@ fn fix(mut map: Map, params: &[i64]) -> Attempt<Map> {
 
 /// Parameter values that the function accepts, in ascending order of their sum.
 fn sizes(scop: &Scop) -> Attempt<Vec<Vec<i64>>> {
-    let universe = isl::Set::universe(scop.params.tuple(None, &[])?)?;
+    let universe = Set::universe(scop.params.tuple(None, &[])?)?;
     let Some(Sample { params: least, .. }) = smallest(universe, &scop.context)? else { return Ok(Vec::new()) };
     let accepted = |params: &Vec<i64>| {
         let at = At { params, iters: &[], values: &[] };

@@ -89,11 +89,13 @@ fn definitions(scop: &Scop, array: ArrayId) -> impl Iterator<Item = &Statement> 
 /// Finds the arrays that are equations.
 pub(crate) fn find(scop: &Scop) -> Attempt<Equations> {
     let function = &scop.function;
+    let possible: Vec<ArrayId> =
+        function.array_ids().filter(|array| program::may_have_equations(function, *array)).collect();
     let mut overlapping: Vec<ArrayId> = Vec::new();
     let mut disjoint: Vec<ArrayId> = Vec::new();
     let mut refused = Vec::new();
     let candidates = loop {
-        let eligible = |array: ArrayId| program::may_have_equations(function, array) && !overlapping.contains(&array);
+        let eligible = |array: ArrayId| possible.contains(&array) && !overlapping.contains(&array);
         let found = program::find_systems(function, &eligible);
         let Some(array) = arrays_of(&found).find(|array| !disjoint.contains(array)) else { break found };
         match find_overlap(scop, array)? {

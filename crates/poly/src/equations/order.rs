@@ -101,9 +101,13 @@ fn not_found(scop: &Scop, tried: usize) -> Diagnostic {
         scop.statements.iter().filter(|statement| arrays.clone().any(|array| *array == statement.write.array));
     let span = spans.next().map_or(scop.function.span, |statement| statement.write.span);
     let message = format!("no order was found for the equations of {}", names.join(", "));
+    let searched = match tried {
+        0 => "even the smallest sizes have too many instances to look for a cycle".to_string(),
+        _ => format!("no cycle was found at {tried} combinations of small sizes, so there may be an order"),
+    };
     Diagnostic::error("E0411", span, message)
         .note("an order must be affine in the indices of each clause, and the same for all sizes")
-        .note(format!("no cycle was found at {tried} combinations of small sizes, so there may be an order"))
+        .note(searched)
         .help("split the clause where its order changes direction, or write the order as a `for` loop")
 }
 

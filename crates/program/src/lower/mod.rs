@@ -213,12 +213,18 @@ impl<'a> Lowerer<'a> {
 
     /// Binds a name in the innermost scope; a name that is already visible is an error.
     fn bind(&mut self, name: &ast::Ident, meaning: Meaning) {
-        if let Some((_, first)) = self.scope.lookup(&name.name) {
-            self.report(
-                Diagnostic::error("E0102", name.span, format!("`{}` is defined twice", name.name))
-                    .here("defined again here")
-                    .label(first, "first defined here"),
-            );
+        if let Some((earlier, first)) = self.scope.lookup(&name.name) {
+            let mut diagnostic = Diagnostic::error("E0102", name.span, format!("`{}` is defined twice", name.name))
+                .here("defined again here")
+                .label(first, "first defined here");
+            let rank = |meaning: Meaning| match meaning {
+                Meaning::Array(id) => Some(self.function.array(id).shape.len()),
+                _ => None,
+            };
+            if rank(meaning).is_some_and(|new| new > 0 && rank(earlier) == Some(new)) {
+                diagnostic = diagnostic.help(format!("to give `{}` more values, leave out the `let`", name.name));
+            }
+            self.report(diagnostic);
         }
         self.scope.insert(name.name.clone(), meaning, name.span);
     }
@@ -249,9 +255,15 @@ impl<'a> Lowerer<'a> {
     }
 
     fn declare_array(&mut self, name: &ast::Ident, ty: ScalarType, shape: Vec<Affine>, role: Role) -> ArrayId {
+        let id = self.add_array(name, ty, shape, role);
+        self.bind(name, Meaning::Array(id));
+        id
+    }
+
+    /// Adds an array to the function without binding its name.
+    fn add_array(&mut self, name: &ast::Ident, ty: ScalarType, shape: Vec<Affine>, role: Role) -> ArrayId {
         let id = ArrayId(self.function.arrays.len() as u32);
         self.function.arrays.push(Array { name: name.name.clone(), ty, shape, role, span: name.span });
-        self.bind(name, Meaning::Array(id));
         id
     }
 

@@ -303,11 +303,11 @@ impl Lowerer<'_> {
         };
         let name = self.statement_name(stmt.label.as_ref());
         let lowered = self.lower_let_value(target, ty, value);
-        let Some((forall, value, shape)) = lowered else {
+        let Some((forall, value, array)) = lowered else {
             self.bind(&target.name, Meaning::Broken);
             return None;
         };
-        let array = self.declare_array(&target.name, value.ty, shape, Role::Local);
+        self.bind(&target.name, Meaning::Array(array));
         Some(forall.assign(name, array, target.span, value, stmt.span))
     }
 
@@ -342,7 +342,7 @@ impl Lowerer<'_> {
         target: &ast::Target,
         ty: Option<&ast::Type>,
         value: &ast::Expr,
-    ) -> Option<(Forall, Expr, Vec<Affine>)> {
+    ) -> Option<(Forall, Expr, ArrayId)> {
         let annotated: Option<Option<ScalarType>> = ty.map(|ty| self.scalar_type(&ty.scalar));
         if let Some(extent) = ty.and_then(|ty| ty.shape.first()) {
             self.error("E0108", extent.span, "an array is given its value through indices")
@@ -353,19 +353,57 @@ impl Lowerer<'_> {
         for index in &target.indices {
             let plain = matches!(&index.expr.kind, ast::ExprKind::Name(name) if self.scope.lookup(name).is_none());
             if !plain {
-                self.error("E0108", index.expr.span, "a `let` defines all cells: its indices must be new names");
+                self.error("E0108", index.expr.span, "a `let` defines all cells: its indices must be new names")
+                    .helps
+                    .push(format!("declare it first, `let {}: …[…]`, and assign its cells then", target.name.name));
                 return None;
             }
         }
+        let name = &target.name;
+        let refers = !target.indices.is_empty() && self.scope.lookup(&name.name).is_none();
+        if refers && annotated.is_none() && refers_to(value, &name.name) {
+            let indices = target.indices.iter().map(|index| match &index.expr.kind {
+                ast::ExprKind::Name(name) => name.as_str(),
+                _ => "…",
+            });
+            let indices = indices.collect::<Vec<_>>().join(", ");
+            self.error("E0108", name.span, format!("`{}` refers to itself, so its type must be written", name.name))
+                .helps
+                .push(format!("write it behind the indices: `let {}[{indices}]: f64 = …`", name.name));
+            return None;
+        }
         self.scope.enter();
-        let forall = self.lower_forall(target, None, value);
-        let value = forall.as_ref().and_then(|_| self.lower_expr(value));
+        let lowered = self.lower_forall(target, None, value).and_then(|forall| {
+            // A value that refers to the array itself can only be read once the array is there.
+            let early = match annotated.flatten().filter(|_| refers && refers_to(value, &name.name)) {
+                Some(ty) => {
+                    let shape = self.let_shape(target, &forall)?;
+                    let array = self.add_array(name, ty, shape, Role::Local);
+                    self.scope.insert(name.name.clone(), Meaning::Array(array), name.span);
+                    Some(array)
+                }
+                None => None,
+            };
+            Some((forall, self.lower_expr(value)?, early))
+        });
         self.scope.leave();
-        let (forall, value) = (forall?, value?);
+        let (forall, value, early) = lowered?;
         let value = match annotated {
             Some(ty) => self.coerce(value, ty?)?,
             None => self.settle(value)?,
         };
+        let array = match early {
+            Some(array) => array,
+            None => {
+                let shape = self.let_shape(target, &forall)?;
+                self.add_array(name, value.ty, shape, Role::Local)
+            }
+        };
+        Some((forall, value, array))
+    }
+
+    /// The extents of a local are the ends of its indices' ranges.
+    fn let_shape(&mut self, target: &ast::Target, forall: &Forall) -> Option<Vec<Affine>> {
         if forall.narrowed {
             self.error("E0306", target.span, "the extent of a local must be affine")
                 .helps
@@ -388,7 +426,26 @@ impl Lowerer<'_> {
             self.error("E0108", target.span, "every index of a `let` must be a different name");
             return None;
         }
-        Some((forall, value, shape))
+        Some(shape)
+    }
+}
+
+/// Whether an expression reads an array of this name.
+fn refers_to(expr: &ast::Expr, name: &str) -> bool {
+    use ast::ExprKind::*;
+    let any = |exprs: &[ast::Expr]| exprs.iter().any(|expr| refers_to(expr, name));
+    match &expr.kind {
+        Int(_) | Float(_) | Bool(_) => false,
+        Name(found) => found == name,
+        Index { base, indices } => base.name == name || any(indices),
+        Call { args, .. } => any(args),
+        Unary { operand, .. } => refers_to(operand, name),
+        Binary { lhs, rhs, .. } => refers_to(lhs, name) || refers_to(rhs, name),
+        Compare { first, rest } => refers_to(first, name) || rest.iter().any(|(_, other)| refers_to(other, name)),
+        If { cond, then, otherwise } => [cond, then, otherwise].into_iter().any(|part| refers_to(part, name)),
+        Reduce { body, .. } => refers_to(body, name),
+        Apply { lhs, rhs, .. } => lhs.iter().chain([rhs]).any(|operand| refers_to(operand, name)),
+        Paren(inner) => refers_to(inner, name),
     }
 }
 
