@@ -3,6 +3,7 @@
 //! What is right comes from elsewhere: plain Rust loops over `f64`, a closed form, or a property that the result must
 //! have. Not here: what PolyBench computes (`polybench`), and the `# run:` lines (the tests of the command).
 
+mod arrays;
 mod dp;
 mod equations;
 mod example;
@@ -29,7 +30,7 @@ fn main() -> Result<(), Failed> {
         examples.push(Arc::new(Example::read(&root, &path)?));
     }
     let checks: Vec<(&str, Check)> =
-        [ml::CHECKS, imaging::CHECKS, science::CHECKS, dp::CHECKS, equations::CHECKS].concat();
+        [ml::CHECKS, imaging::CHECKS, science::CHECKS, dp::CHECKS, arrays::CHECKS, equations::CHECKS].concat();
     let mut trials = Vec::new();
     for (name, _) in &checks {
         if !examples.iter().any(|example| example.name == *name) {

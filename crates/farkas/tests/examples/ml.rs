@@ -7,6 +7,8 @@ use crate::example::Example;
 use crate::numbers::{DOUBLE, EXACT, SINGLE, array, expect, random, random_integers, scalar, shifted};
 
 pub(crate) const CHECKS: &[(&str, Check)] = &[
+    ("arrays/layernorm", layernorm),
+    ("arrays/softmax", softmax),
     ("matmul", |example| matmul(example, DOUBLE)),
     ("ml/attention", attention),
     ("ml/avg-pool", avg_pool),
