@@ -84,7 +84,9 @@ impl Failure {
             Failure::Engine(Error::User { .. }) => Exit::Program,
             Failure::Engine(Error::Budget { .. }) => Exit::Budget,
             Failure::Engine(Error::Bug { .. }) => Exit::Bug,
-            Failure::Engine(Error::Call(CallError::Run(_) | CallError::Interpret(_))) => Exit::Run,
+            Failure::Engine(Error::Fault { .. } | Error::Call(CallError::Run(_) | CallError::Interpret(_))) => {
+                Exit::Run
+            }
             // Every other refusal of a call is about what the command line gave.
             Failure::Engine(Error::Call(_)) => Exit::Usage,
             Failure::Closed => Exit::Run,

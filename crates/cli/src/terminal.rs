@@ -70,7 +70,7 @@ impl Terminal {
 
     fn text(&self, failure: &Failure) -> String {
         let mut text = match failure {
-            Failure::Engine(error @ Error::User { .. }) => error.render(self.style),
+            Failure::Engine(error @ (Error::User { .. } | Error::Fault { .. })) => error.render(self.style),
             other if self.is_coloured() => format!("\u{1b}[1;91merror\u{1b}[0m: {other}"),
             other => format!("error: {other}"),
         };
@@ -87,6 +87,9 @@ pub(crate) fn json_lines(failure: &Failure) -> String {
     let objects: Vec<Value> = match failure {
         Failure::Engine(Error::User { source, diagnostics }) => {
             diagnostics.iter().map(|diagnostic| farkas::diagnostic_json(source, diagnostic)).collect()
+        }
+        Failure::Engine(Error::Fault { source, fault }) if fault.span.is_some() => {
+            fault.diagnostic().iter().map(|diagnostic| farkas::diagnostic_json(source, diagnostic)).collect()
         }
         other => vec![json!({
             "severity": "error",

@@ -1,13 +1,14 @@
 //! Calling a compiled kernel: everything is checked here, so that the call itself is safe.
 //!
 //! In: sizes, scalars and buffers from the host.  Out: filled buffers, or what is wrong, in the user's names.
-//! Not here: that subscripts stay inside the arrays; that is proven before a kernel reaches this crate.
+//! Not here: that subscripts stay inside the arrays; that is proven before a kernel reaches this crate, or checked by it.
 
 use loops::{ArrayDecl, Index, Kernel, ScalarDecl};
-use program::{Role, ScalarType, Slice, SliceMut, Value};
+use program::{Fault, FaultKind, Role, ScalarType, Slice, SliceMut, Value};
 
 use crate::Compiled;
 use crate::code::Scratch;
+use crate::emit::fault::{DONE, Site, SiteKind};
 use crate::extent;
 
 /// The elements of one array argument.
@@ -40,19 +41,9 @@ pub enum CallError {
     TooLarge { name: String },
     #[error("no memory for array `{name}`, which needs {bytes} bytes")]
     OutOfMemory { name: String, bytes: usize },
-    #[error("integer division by zero")]
-    DivisionByZero,
-    /// Only from kernels compiled with [`Options::check_bounds`](crate::Options::check_bounds).
-    #[error("a subscript of array `{name}` is out of bounds")]
-    OutOfBounds { name: String },
-}
-
-/// What generated code returns.
-pub(crate) mod status {
-    pub(crate) const DONE: i32 = 0;
-    pub(crate) const DIVISION_BY_ZERO: i32 = 1;
-    /// Plus the position of the array.
-    pub(crate) const OUT_OF_BOUNDS: i32 = 2;
+    /// The data is at fault.
+    #[error(transparent)]
+    Fault(Fault),
 }
 
 /// An 8-byte argument that follows the parameters, so that generated code has it in a register from the start.
@@ -88,12 +79,27 @@ pub(crate) struct Signature {
     derived: Vec<Derived>,
     scalars: Vec<ScalarDecl>,
     arrays: Vec<ArrayDecl>,
+    sites: Vec<Site>,
 }
 
 impl Signature {
-    pub(crate) fn new(kernel: &Kernel, derived: Vec<Derived>) -> Signature {
+    pub(crate) fn new(kernel: &Kernel, derived: Vec<Derived>, sites: Vec<Site>) -> Signature {
         let (scalars, arrays) = (kernel.scalars.clone(), kernel.arrays.clone());
-        Signature { params: kernel.params.len(), derived, scalars, arrays }
+        Signature { params: kernel.params.len(), derived, scalars, arrays, sites }
+    }
+
+    /// What a status other than `DONE` says.
+    fn fault(&self, status: i32, report: i64, params: &[i64]) -> Fault {
+        let site = usize::try_from(status).ok().and_then(|status| self.sites.get(status.checked_sub(1)?));
+        let span = site.and_then(|site| site.span);
+        match site.map(|site| site.kind) {
+            Some(SiteKind::Subscript { array, dimension }) => {
+                let decl = &self.arrays[array.index()];
+                let extent = decl.shape.get(dimension).and_then(|extent| extent::evaluate(extent, params));
+                Fault::subscript(&decl.name, dimension, decl.shape.len(), report, extent.unwrap_or(0), span)
+            }
+            Some(SiteKind::DivisionByZero) | None => Fault::new(FaultKind::DivisionByZero, span),
+        }
     }
 
     fn check_counts(&self, params: usize, scalars: usize, arrays: usize) -> Result<(), CallError> {
@@ -147,21 +153,14 @@ impl Compiled {
         // Extents were found to fit while the lengths were computed, so no stride is missing.
         let derived = signature.derived.iter().map(|derived| derived.evaluate(params).unwrap_or(0));
         let sizes: Vec<i64> = params.iter().copied().chain(derived).collect();
+        let mut report = 0;
         // SAFETY: counts were checked above. Every pointer comes from a slice, or from memory in `locals`, with exactly
         // the elements that the declared shape has at `params`, so it is aligned and readable; arrays of a role that
         // allows stores come from `&mut` slices or from `locals`, so they are writable and exclusive during the call.
-        // A `loops::Verified` kernel stores to no `in` array and has its subscripts in bounds.
-        let status = unsafe { self.code.run(&sizes, &slots, &pointers) };
+        // A `loops::Verified` kernel stores to no `in` array and has its subscripts in bounds, or checks them.
+        let status = unsafe { self.code.run(&sizes, &slots, &pointers, &mut report) };
         drop(locals);
-        match status {
-            status::DONE => Ok(()),
-            status::DIVISION_BY_ZERO => Err(CallError::DivisionByZero),
-            _ => {
-                let position = usize::try_from(status - status::OUT_OF_BOUNDS).ok();
-                let array = position.and_then(|position| signature.arrays.get(position));
-                Err(CallError::OutOfBounds { name: array.map_or_else(String::new, |decl| decl.name.clone()) })
-            }
-        }
+        if status == DONE { Ok(()) } else { Err(CallError::Fault(signature.fault(status, report, params))) }
     }
 }
 

@@ -11,8 +11,9 @@ use std::sync::Mutex;
 use cranelift_jit::JITModule;
 use cranelift_module::FuncId;
 
-/// Parameters and what is derived from them, scalars, each in 8-byte slots; one pointer per array; the result is a status, 0 for success.
-pub(crate) type Entry = unsafe extern "C" fn(*const i64, *const u64, *const *mut u8) -> i32;
+/// Parameters and what is derived from them, scalars, each in 8-byte slots; one pointer per array; one slot for a report.
+/// The result is a status, 0 for success.
+pub(crate) type Entry = unsafe extern "C" fn(*const i64, *const u64, *const *mut u8, *mut i64) -> i32;
 
 /// A module under construction that frees its memory, also when compilation fails half-way.
 pub(crate) struct OwnedModule(Option<JITModule>);
@@ -56,15 +57,15 @@ impl Code {
         Ok(Code { entry, _module: Mutex::new(module) })
     }
 
-    /// Runs the kernel and returns its status.
+    /// Runs the kernel and returns its status; a failed check leaves its value in `report`.
     ///
     /// # Safety
     /// One entry per parameter, derived argument, scalar and array of the kernel, in order. Every array pointer is aligned for its
     /// element type and valid for reads of all its elements; those of arrays the kernel stores to are valid for writes
     /// and overlap no other array.
-    pub(crate) unsafe fn run(&self, params: &[i64], scalars: &[u64], arrays: &[*mut u8]) -> i32 {
+    pub(crate) unsafe fn run(&self, params: &[i64], scalars: &[u64], arrays: &[*mut u8], report: &mut i64) -> i32 {
         // SAFETY: the caller vouches for the arguments. The code is mapped as long as `self` lives.
-        unsafe { (self.entry)(params.as_ptr(), scalars.as_ptr(), arrays.as_ptr()) }
+        unsafe { (self.entry)(params.as_ptr(), scalars.as_ptr(), arrays.as_ptr(), report) }
     }
 }
 

@@ -59,12 +59,12 @@ pub fn compile_with(kernel: &loops::Verified, options: &Options) -> diag::Result
 
     let mut context = module.make_context();
     context.func.signature = signature(module);
-    let derived = emit::emit(kernel, options, module, &mut context.func)?;
+    let (derived, sites) = emit::emit(kernel, options, module, &mut context.func)?;
     let clif = if options.keep_text { context.func.display().to_string() } else { String::new() };
 
     let (function, start) = define(module, &kernel.name, &mut context)?;
     let asm = if options.keep_text { disassemble(&context, &*isa)? } else { String::new() };
-    let signature = call::Signature::new(kernel, derived);
+    let signature = call::Signature::new(kernel, derived, sites);
     Ok(Compiled { signature, code: Code::new(owner, function, start)?, clif, asm })
 }
 
@@ -72,7 +72,7 @@ pub fn compile_with(kernel: &loops::Verified, options: &Options) -> diag::Result
 fn signature(module: &JITModule) -> Signature {
     let pointer = AbiParam::new(module.target_config().pointer_type());
     let mut signature = module.make_signature();
-    signature.params.extend([pointer; 3]);
+    signature.params.extend([pointer; 4]);
     signature.returns.push(AbiParam::new(types::I32));
     signature
 }

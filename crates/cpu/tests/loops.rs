@@ -1,8 +1,9 @@
 //! Control flow, index arithmetic and addresses.
 
+use diag::Span;
 use farkas_cpu::{Buffer, CallError, Options};
 use loops::{CompareOp, Cond, Expr, ExprKind, Index, ParamId, Stmt};
-use program::{BinaryOp, Data, ScalarType, SliceMut, Value};
+use program::{BinaryOp, Data, Fault, ScalarType, Slice, SliceMut, Value};
 
 mod run;
 use run::{compiled_with, output, run, verified};
@@ -299,7 +300,7 @@ fn deep_expressions_and_deep_choices() {
     }
     let compiled = farkas_cpu::compile(&loops::verify(kernel).expect("valid")).expect("compiles");
     let (x, mut z) = ([5_i64], [0_i64]);
-    let mut buffers = [Buffer::Read(program::Slice::I64(&x)), Buffer::Write(SliceMut::I64(&mut z))];
+    let mut buffers = [Buffer::Read(Slice::I64(&x)), Buffer::Write(SliceMut::I64(&mut z))];
     compiled.call(&[1000], &[], &mut buffers).expect("runs");
     assert_eq!(z, [133]);
 }
@@ -313,6 +314,45 @@ fn bounds_are_tested_on_request() {
         compiled.call(&[3, k], &[], &mut [Buffer::Write(SliceMut::F64(&mut z))])
     };
     assert_eq!(call(0), Ok(()));
-    assert_eq!(call(1), Err(CallError::OutOfBounds { name: "Z".to_owned() }));
-    assert_eq!(call(-1), Err(CallError::OutOfBounds { name: "Z".to_owned() }));
+    let outside = |index| Err(CallError::Fault(Fault::subscript("Z", 0, 2, index, 3, None)));
+    assert_eq!(call(1), outside(3));
+    assert_eq!(call(-1), outside(-1));
+}
+
+#[test]
+fn cells_that_depend_on_data_are_checked() {
+    let text = "kernel t(N; at: in i64[N], X: in f64[3, 2], Z: out f64[N], H: inout i64[3, 2]) {
+        for i in 0..N {
+            Z[i] = 2.0 * gather(X, at[i], index(i mod 2))@5..9
+            scatter(H, at[i] * at[i], i % 2)@10..20 += 10
+        }
+    }";
+    let compiled = compiled_with(text, &Options::default());
+    let call = |at: &[i64]| {
+        let (x, mut z, mut h) = ([0.5, 1.0, 1.5, 2.0, 2.5, 3.0], [0.0; 4], [1; 6]);
+        let n = at.len();
+        let mut buffers = [
+            Buffer::Read(Slice::I64(at)),
+            Buffer::Read(Slice::F64(&x)),
+            Buffer::Write(SliceMut::F64(&mut z[..n])),
+            Buffer::Write(SliceMut::I64(&mut h)),
+        ];
+        compiled.call(&[n as i64], &[], &mut buffers).map(|()| (z, h))
+    };
+    assert_eq!(call(&[1, 0, 1, 1]), Ok(([3.0, 2.0, 3.0, 4.0], [1, 11, 21, 11, 1, 1])));
+    let outside = |array, index, span| Err(CallError::Fault(Fault::subscript(array, 0, 2, index, 3, Some(span))));
+    assert_eq!(call(&[0, 3]), outside("X", 3, Span::new(5, 9)));
+    assert_eq!(call(&[0, -1]), outside("X", -1, Span::new(5, 9)));
+    assert_eq!(call(&[i64::MIN]), outside("X", i64::MIN, Span::new(5, 9)));
+    assert_eq!(call(&[1, 2]), outside("H", 4, Span::new(10, 20)));
+}
+
+#[test]
+fn a_condition_protects_a_cell_that_depends_on_data() {
+    let text = "kernel t(N; at: in i64[N], X: in f64[2], Z: out f64[N]) {
+        for i in 0..N { Z[i] = select(at[i] >= 0 and at[i] < 2, gather(X, at[i]), -1.0) }
+    }";
+    let mut arrays: [Data; 3] = [vec![1i64, -5, 2, 0].into(), vec![7.0, 8.0].into(), vec![0.0; 4].into()];
+    assert_eq!(run(text, &[4], &[], &mut arrays), Ok(()));
+    assert_eq!(arrays[2], vec![8.0, -1.0, -1.0, 7.0].into());
 }

@@ -34,7 +34,7 @@ pub struct Label {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub severity: Severity,
-    /// A stable code such as `E0203`, by which the message can be looked up.
+    /// A stable code such as `E0203`, by which the message can be looked up; `run` for what happens at run time.
     pub code: &'static str,
     pub message: String,
     pub labels: Vec<Label>,

@@ -29,7 +29,12 @@ fn group<'a>(source: &'a Source, diagnostic: &'a Diagnostic) -> Group<'a> {
     };
     let annotations = diagnostic.labels.iter().map(|label| annotation(source, label));
     let snippet = Snippet::source(source.text()).path(source.name()).annotations(annotations);
-    let mut group = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code).element(snippet);
+    let mut title = level.primary_title(diagnostic.message.as_str());
+    // What happens at run time has no page to look up.
+    if diagnostic.code != "run" {
+        title = title.id(diagnostic.code);
+    }
+    let mut group = title.element(snippet);
     if let Some(elsewhere) = &diagnostic.elsewhere {
         let annotations = elsewhere.labels.iter().map(|label| annotation(&elsewhere.source, label));
         let source = Snippet::source(elsewhere.source.text()).path(elsewhere.source.name());

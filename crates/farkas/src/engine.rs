@@ -171,7 +171,7 @@ impl Engine {
         let code = pipeline::compile(source, &function, &options, &mut log)?;
         log.timings.push(Timing { stage: "total", time: before + started.elapsed() });
         log.texts.sort_by_key(|(emit, _)| *emit);
-        Ok(Function::new(function, code, log))
+        Ok(Function::new(source, function, code, log))
     }
 }
 
@@ -228,6 +228,7 @@ impl Module {
 /// A compiled function: `Send + Sync`, and free of isl.
 #[derive(Debug)]
 pub struct Function {
+    source: Source,
     signature: Signature,
     program: program::Function,
     code: Code,
@@ -235,8 +236,8 @@ pub struct Function {
 }
 
 impl Function {
-    pub(crate) fn new(program: program::Function, code: Code, log: Log) -> Function {
-        Function { signature: Signature::of(&program), program, code, log }
+    pub(crate) fn new(source: &Source, program: program::Function, code: Code, log: Log) -> Function {
+        Function { source: source.clone(), signature: Signature::of(&program), program, code, log }
     }
 
     pub fn name(&self) -> &str {
@@ -259,12 +260,12 @@ impl Function {
 
     /// Runs the machine code.
     pub fn call(&self, args: &mut Args<'_>) -> Result<()> {
-        Ok(call::call(&self.program, &self.code, args)?)
+        call::call(&self.program, &self.code, args).map_err(|error| Error::of_call(&self.source, error))
     }
 
     /// Runs the reference interpreter instead, with the same arguments and checks.
     pub fn interpret(&self, args: &mut Args<'_>) -> Result<()> {
-        Ok(call::interpret(&self.program, args)?)
+        call::interpret(&self.program, args).map_err(|error| Error::of_call(&self.source, error))
     }
 
     /// The extents of an array argument once the sizes are known, for hosts that allocate outputs.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use diag::{Diagnostic, Source, Style};
+use program::Fault;
 
 use crate::CallError;
 
@@ -19,6 +20,8 @@ pub enum Error {
     Bug { stage: &'static str, what: String },
     /// A call was refused, or failed while it ran.
     Call(CallError),
+    /// A call failed while it ran, because of its data, at a known place of the program.
+    Fault { source: Source, fault: Fault },
 }
 
 impl Error {
@@ -38,7 +41,21 @@ impl Error {
     pub fn render(&self, style: Style) -> String {
         match self {
             Error::User { source, diagnostics } => diag::render(source, diagnostics, style),
+            Error::Fault { source, fault } => match fault.diagnostic() {
+                Some(diagnostic) => diag::render(source, &[diagnostic], style),
+                None => format!("error: {fault}"),
+            },
             other => format!("error: {other}"),
+        }
+    }
+
+    /// The error of a call of a function of `source`.
+    pub(crate) fn of_call(source: &Source, error: CallError) -> Error {
+        match error {
+            CallError::Run(cpu::CallError::Fault(fault)) | CallError::Interpret(interp::Error::Fault(fault)) => {
+                Error::Fault { source: source.clone(), fault }
+            }
+            error => Error::Call(error),
         }
     }
 }
@@ -58,6 +75,7 @@ impl fmt::Display for Error {
             }
             Error::Bug { stage, what } => write!(f, "internal error in stage `{stage}`: {what}"),
             Error::Call(error) => write!(f, "{error}"),
+            Error::Fault { fault, .. } => write!(f, "{fault}"),
         }
     }
 }
@@ -66,6 +84,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Call(error) => Some(error),
+            Error::Fault { fault, .. } => Some(fault),
             _ => None,
         }
     }

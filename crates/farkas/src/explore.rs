@@ -159,6 +159,7 @@ type Judged = Mutex<HashMap<String, Judgement>>;
 
 /// One thread's view of the function: isl objects stay in their thread.
 struct Worker {
+    source: Source,
     ctx: Context,
     budget: Budget,
     scop: Scop,
@@ -187,7 +188,7 @@ impl Worker {
             Ok((scop, deps, base))
         })
         .map_err(fail)?;
-        Ok(Worker { ctx, budget, scop, deps, base })
+        Ok(Worker { source: source.clone(), ctx, budget, scop, deps, base })
     }
 
     /// The plan of a point, if all its transformations apply.
@@ -216,7 +217,7 @@ impl Worker {
         let kernel = kernel.unwrap_or_else(|error| Err(diag::Error::bug("budget", error.to_string())))?;
         let mut log = Log::default();
         let code = pipeline::code(kernel, engine.options(), &mut log)?;
-        Ok(Function::new(self.scop.function.clone(), code, log))
+        Ok(Function::new(&self.source, self.scop.function.clone(), code, log))
     }
 
     /// The row of a point, and its times as text.

@@ -348,7 +348,7 @@ fn stores(stmts: &[loops::Stmt]) -> usize {
     let of = |stmt: &loops::Stmt| match stmt {
         loops::Stmt::For(found) => stores(&found.body),
         loops::Stmt::If { then, otherwise, .. } => stores(then) + stores(otherwise),
-        loops::Stmt::Store { .. } | loops::Stmt::Set { .. } => 1,
+        loops::Stmt::Store { .. } | loops::Stmt::Scatter { .. } | loops::Stmt::Set { .. } => 1,
     };
     stmts.iter().map(of).sum()
 }

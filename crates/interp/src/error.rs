@@ -6,8 +6,9 @@ use program::ScalarType;
 /// A run-time failure. Spans are known for array programs only; a loop tree has none.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
-    #[error("integer division by zero")]
-    DivisionByZero { span: Option<Span> },
+    /// The data is at fault.
+    #[error(transparent)]
+    Fault(program::Fault),
     #[error("`{array}[{}]` is outside the shape [{}]", join(.index), join(.shape))]
     OutOfBounds { array: String, index: Vec<i64>, shape: Vec<i64>, span: Option<Span> },
     /// No clause of a system of equations defines the cell.

@@ -6,7 +6,7 @@
 
 use diag::Span;
 use loops::CompareOp;
-use program::{BinaryOp, Data, ScalarType, UnaryOp, Value};
+use program::{BinaryOp, Data, Fault, FaultKind, ScalarType, UnaryOp, Value};
 
 use crate::demand::{self, Clause};
 use crate::env::{Declared, Memory};
@@ -47,6 +47,7 @@ pub(crate) enum Expr {
     Cond(Cond, Option<Span>),
     Local(usize),
     Load(Access),
+    Gather(Cell),
     Unary(UnaryOp, Box<Expr>),
     Binary(BinaryOp, Box<Expr>, Box<Expr>, Option<Span>),
     /// `+ - * /` on floats of this type; see `float`.
@@ -74,11 +75,21 @@ pub(crate) struct Access {
     pub(crate) span: Option<Span>,
 }
 
+/// A cell that depends on data.
+#[derive(Debug)]
+pub(crate) struct Cell {
+    pub(crate) array: usize,
+    pub(crate) index: Vec<Expr>,
+    pub(crate) span: Option<Span>,
+}
+
 #[derive(Debug)]
 pub(crate) enum Stmt {
     For(Loop, Vec<Stmt>),
     If(Cond, Vec<Stmt>, Vec<Stmt>, Option<Span>),
     Store(Access, Expr),
+    /// Combines the value with what is in the cell.
+    Scatter(Cell, BinaryOp, Expr),
     Set(usize, Expr),
     /// A system of equations.
     Equations(Vec<Clause>),
@@ -89,6 +100,8 @@ pub(crate) enum Stmt {
 #[derive(Debug)]
 pub(crate) struct Loop {
     pub(crate) slot: usize,
+    /// As the user calls it, for messages.
+    pub(crate) name: Option<String>,
     pub(crate) lo: Index,
     pub(crate) hi: Index,
     pub(crate) step: i64,
@@ -157,6 +170,18 @@ fn overflow(span: Option<Span>) -> Box<Error> {
     Box::new(Error::IndexOverflow { span })
 }
 
+fn division_by_zero(span: Option<Span>) -> Box<Error> {
+    Box::new(Error::Fault(Fault::new(FaultKind::DivisionByZero, span)))
+}
+
+/// The error with one more loop around it.
+fn within(mut error: Box<Error>, a_loop: &Loop, value: i64) -> Box<Error> {
+    if let (Error::Fault(fault), Some(name)) = (&mut *error, &a_loop.name) {
+        fault.instance.insert(0, (name.clone(), value));
+    }
+    error
+}
+
 impl Machine<'_> {
     fn block(&mut self, stmts: &[Stmt]) -> Run<()> {
         stmts.iter().try_for_each(|stmt| self.stmt(stmt))
@@ -173,6 +198,14 @@ impl Machine<'_> {
                 let value = self.expr(value)?;
                 let position = self.position(access)?;
                 self.store(access.array, position, value)
+            }
+            Stmt::Scatter(cell, op, value) => {
+                let value = self.expr(value)?;
+                let position = self.find(cell)?;
+                let old = self.arrays[cell.array].data.get(position);
+                let old = old.ok_or_else(|| Error::Malformed { what: "a cell is missing".to_owned() })?;
+                let value = eval::binary(*op, old, value).map_err(|_| division_by_zero(cell.span))?;
+                self.store(cell.array, position, value)
             }
             Stmt::Set(local, value) => {
                 self.locals[*local] = self.expr(value)?;
@@ -217,8 +250,9 @@ impl Machine<'_> {
         let start = if step > 0 { lo } else { hi - 1 };
         for number in 0..=steps {
             let number = if a_loop.rev { steps - number } else { number };
-            self.slots[a_loop.slot] = start.wrapping_add(step.wrapping_mul(number as i64));
-            body(self)?;
+            let value = start.wrapping_add(step.wrapping_mul(number as i64));
+            self.slots[a_loop.slot] = value;
+            body(self).map_err(|error| within(error, a_loop, value))?;
         }
         Ok(())
     }
@@ -252,9 +286,15 @@ impl Machine<'_> {
                     None => return Err(Box::new(self.out_of_bounds(access))),
                 }
             }
+            Expr::Gather(cell) => {
+                let position = self.find(cell)?;
+                self.check_defined(cell.array, position, cell.span)?;
+                let value = self.arrays[cell.array].data.get(position);
+                value.ok_or_else(|| Error::Malformed { what: "a cell is missing".to_owned() })?
+            }
             Expr::Binary(op, left, right, span) => {
                 let (left, right) = (self.expr(left)?, self.expr(right)?);
-                eval::binary(*op, left, right).map_err(|_| Box::new(Error::DivisionByZero { span: *span }))?
+                eval::binary(*op, left, right).map_err(|_| division_by_zero(*span))?
             }
             Expr::Unary(op, operand) => eval::unary(*op, self.expr(operand)?),
             Expr::Cast(ty, operand) => eval::cast(self.expr(operand)?, *ty),
@@ -270,8 +310,7 @@ impl Machine<'_> {
                 mut sum => {
                     self.points(&reduce.loops, &reduce.guard, reduce.span, &mut |machine| {
                         let value = machine.expr(&reduce.body)?;
-                        let failed = |_| Box::new(Error::DivisionByZero { span: reduce.span });
-                        sum = eval::binary(reduce.op, sum, value).map_err(failed)?;
+                        sum = eval::binary(reduce.op, sum, value).map_err(|_| division_by_zero(reduce.span))?;
                         Ok(())
                     })?;
                     sum
@@ -319,6 +358,26 @@ impl Machine<'_> {
         index.reverse();
         self.missing = Some((array, position));
         Err(Box::new(Error::Undefined { array: memory.declared.name.clone(), index, span }))
+    }
+
+    /// The offset of a cell that depends on data; a subscript that leaves the array is the data's fault.
+    fn find(&mut self, cell: &Cell) -> Run<usize> {
+        let mut position = 0;
+        for (number, index) in cell.index.iter().enumerate() {
+            let Value::I64(index) = self.expr(index)? else {
+                return Err(Box::new(Error::Malformed { what: "a subscript is not an i64".to_owned() }));
+            };
+            let declared = &self.arrays[cell.array].declared;
+            let extent = declared.shape.get(number).copied().unwrap_or(0);
+            if index < 0 || index >= extent {
+                let rank = declared.shape.len();
+                let fault = Fault::subscript(&declared.name, number, rank, index, extent, cell.span);
+                return Err(Box::new(Error::Fault(fault)));
+            }
+            // Below the number of elements, which fits.
+            position = position * extent + index;
+        }
+        Ok(position as usize)
     }
 
     fn out_of_bounds(&self, access: &Access) -> Error {

@@ -1,10 +1,11 @@
 //! Running a loop tree.
 
+use diag::Span;
 use loops::{For, Kernel, Verified};
 use program::Value;
 
 use crate::env::{Declared, Env};
-use crate::machine::{Access, Cond, Expr, Index, Loop, Stmt, execute};
+use crate::machine::{Access, Cell, Cond, Expr, Index, Loop, Stmt, execute};
 use crate::{Error, machine};
 
 /// Runs a kernel on the arguments, in the order of the loops; parallel and vector loops run like serial ones.
@@ -46,14 +47,20 @@ impl Resolver<'_> {
         match stmt {
             loops::Stmt::For(For { var, lo, hi, step, body, .. }) => {
                 let (lo, hi) = (self.index(lo), self.index(hi));
-                let a_loop = Loop { slot: var.index(), lo, hi, step: *step, rev: false, span: None };
+                let a_loop = Loop { slot: var.index(), name: None, lo, hi, step: *step, rev: false, span: None };
                 Stmt::For(a_loop, self.block(body))
             }
             loops::Stmt::If { cond, then, otherwise } => {
                 Stmt::If(self.cond(cond), self.block(then), self.block(otherwise), None)
             }
-            loops::Stmt::Store { array, index, value } => Stmt::Store(self.access(*array, index), self.expr(value)),
-            loops::Stmt::Set { local, value } => Stmt::Set(local.index(), self.expr(value)),
+            loops::Stmt::Store { array, index, value } => {
+                Stmt::Store(self.access(*array, index), self.expr(value, None))
+            }
+            loops::Stmt::Scatter { array, index, op, value, at } => {
+                let cell = self.cell(*array, index, *at);
+                Stmt::Scatter(cell, *op, self.expr(value, None))
+            }
+            loops::Stmt::Set { local, value } => Stmt::Set(local.index(), self.expr(value, None)),
         }
     }
 
@@ -61,17 +68,24 @@ impl Resolver<'_> {
         Access { array: array.index(), index: index.iter().map(|index| self.index(index)).collect(), span: None }
     }
 
-    fn expr(&self, expr: &loops::Expr) -> Expr {
-        let boxed = |expr: &loops::Expr| Box::new(self.expr(expr));
+    fn cell(&self, array: loops::ArrayId, index: &[loops::Expr], at: Option<Span>) -> Cell {
+        Cell { array: array.index(), index: index.iter().map(|index| self.expr(index, None)).collect(), span: at }
+    }
+
+    /// What fails in the outermost operation is reported `at` that place.
+    fn expr(&self, expr: &loops::Expr, at: Option<Span>) -> Expr {
+        let boxed = |expr: &loops::Expr| Box::new(self.expr(expr, None));
         match &expr.kind {
             loops::ExprKind::Const(value) => Expr::Const(*value),
             loops::ExprKind::Index(index) => Expr::Index(self.index(index), None),
             loops::ExprKind::Cond(cond) => Expr::Cond(self.cond(cond), None),
             loops::ExprKind::Scalar(scalar) => Expr::Const(self.scalars[scalar.index()]),
             loops::ExprKind::Load { array, index } => Expr::Load(self.access(*array, index)),
+            loops::ExprKind::Gather { array, index } => Expr::Gather(self.cell(*array, index, at)),
+            loops::ExprKind::At(span, a) => self.expr(a, Some(*span)),
             loops::ExprKind::Local(local) => Expr::Local(local.index()),
             loops::ExprKind::Unary(op, a) => Expr::Unary(*op, boxed(a)),
-            loops::ExprKind::Binary(op, a, b) => Expr::binary(*op, self.expr(a), self.expr(b), a.ty, None),
+            loops::ExprKind::Binary(op, a, b) => Expr::binary(*op, self.expr(a, None), self.expr(b, None), a.ty, at),
             loops::ExprKind::Cast(a) => Expr::Cast(expr.ty, boxed(a)),
             loops::ExprKind::Select(cond, a, b) => Expr::Select(boxed(cond), boxed(a), boxed(b)),
         }

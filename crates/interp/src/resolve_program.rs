@@ -5,12 +5,12 @@
 
 use diag::Span;
 use loops::CompareOp;
-use program::{Affine, ArrayId, Assign, Atom, Bound, ExprKind, Function, Node, ReduceOp, Value};
+use program::{Affine, ArrayId, Assign, Atom, Bound, ExprKind, Function, Node, ReduceOp, Scatter, Subscript, Value};
 
 use crate::Error;
 use crate::demand::{self, Clause};
 use crate::env::{Declared, Env};
-use crate::machine::{Access, Cond, Expr, Index, Loop, Reduce, Stmt, execute, holds};
+use crate::machine::{Access, Cell, Cond, Expr, Index, Loop, Reduce, Stmt, execute, holds};
 
 /// Runs a function on the arguments.
 pub fn run_program(function: &Function, env: &mut Env) -> Result<(), Error> {
@@ -69,7 +69,7 @@ impl Resolver<'_> {
         let clauses = |wanted: &dyn Fn(usize, &Assign) -> bool| -> Result<Vec<Clause>, Error> {
             let assigns = self.function.body.iter().enumerate().filter_map(|(place, node)| match node {
                 Node::Assign(assign) if wanted(place, assign) => Some(assign),
-                Node::Assign(_) | Node::For(_) => None,
+                Node::Assign(_) | Node::Scatter(_) | Node::For(_) => None,
             });
             assigns.map(|assign| self.clause(assign)).collect()
         };
@@ -110,17 +110,33 @@ impl Resolver<'_> {
                 Ok(Stmt::For(a_loop, self.nodes(&f.body)?))
             }
             Node::Assign(assign) => self.assign(assign),
+            Node::Scatter(scatter) => self.scatter(scatter),
         }
     }
 
     fn assign(&self, assign: &Assign) -> Result<Stmt, Error> {
-        let span = Some(assign.span);
         let target = self.access(assign.target, &assign.index, Some(assign.target_span))?;
-        let mut stmt = Stmt::Store(target, self.expr(&assign.value)?);
-        if !assign.guard.is_true() {
-            stmt = Stmt::If(self.cond(&assign.guard, span)?, vec![stmt], Vec::new(), span);
+        let stmt = Stmt::Store(target, self.expr(&assign.value)?);
+        self.forall(stmt, &assign.foralls, &assign.guard, Some(assign.span))
+    }
+
+    fn scatter(&self, scatter: &Scatter) -> Result<Stmt, Error> {
+        let cell = self.cell(scatter.target, &scatter.index, Some(scatter.target_span))?;
+        let stmt = Stmt::Scatter(cell, scatter.op.combine(), self.expr(&scatter.value)?);
+        self.forall(stmt, &scatter.foralls, &scatter.guard, Some(scatter.span))
+    }
+
+    fn forall(
+        &self,
+        mut stmt: Stmt,
+        bounds: &[Bound],
+        guard: &program::Cond,
+        span: Option<Span>,
+    ) -> Result<Stmt, Error> {
+        if !guard.is_true() {
+            stmt = Stmt::If(self.cond(guard, span)?, vec![stmt], Vec::new(), span);
         }
-        for bound in assign.foralls.iter().rev() {
+        for bound in bounds.iter().rev() {
             stmt = Stmt::For(self.bound(bound, span)?, vec![stmt]);
         }
         Ok(stmt)
@@ -129,7 +145,8 @@ impl Resolver<'_> {
     fn bound(&self, bound: &Bound, span: Option<Span>) -> Result<Loop, Error> {
         let slot = self.slot(bound.iter)?;
         let (lo, hi) = (self.affine(&bound.lo, span)?, self.affine(&bound.hi, span)?);
-        Ok(Loop { slot, lo, hi, step: 1, rev: false, span })
+        let name = Some(self.function.iter(bound.iter).name.clone());
+        Ok(Loop { slot, name, lo, hi, step: 1, rev: false, span })
     }
 
     fn slot(&self, iter: program::IterId) -> Result<usize, Error> {
@@ -140,13 +157,27 @@ impl Resolver<'_> {
     }
 
     fn access(&self, array: ArrayId, index: &[Affine], span: Option<Span>) -> Result<Access, Error> {
-        let declared = self.function.arrays.get(array.index());
-        let declared = declared.ok_or_else(|| malformed(format!("there is no array {}", array.0)))?;
-        if index.len() != declared.shape.len() {
-            return Err(malformed(format!("`{}` is accessed with {} subscripts", declared.name, index.len())));
-        }
+        self.check_rank(array, index.len())?;
         let index = index.iter().map(|index| self.affine(index, span)).collect::<Result<_, Error>>()?;
         Ok(Access { array: array.index(), index, span })
+    }
+
+    fn cell(&self, array: ArrayId, index: &[Subscript], span: Option<Span>) -> Result<Cell, Error> {
+        self.check_rank(array, index.len())?;
+        let subscript = |subscript: &Subscript| match subscript {
+            Subscript::Affine(affine) => Ok(Expr::Index(self.affine(affine, span)?, span)),
+            Subscript::Data(expr) => self.expr(expr),
+        };
+        Ok(Cell { array: array.index(), index: index.iter().map(subscript).collect::<Result<_, Error>>()?, span })
+    }
+
+    fn check_rank(&self, array: ArrayId, subscripts: usize) -> Result<(), Error> {
+        let declared = self.function.arrays.get(array.index());
+        let declared = declared.ok_or_else(|| malformed(format!("there is no array {}", array.0)))?;
+        if subscripts != declared.shape.len() {
+            return Err(malformed(format!("`{}` is accessed with {subscripts} subscripts", declared.name)));
+        }
+        Ok(())
     }
 
     fn expr(&self, expr: &program::Expr) -> Result<Expr, Error> {
@@ -160,6 +191,7 @@ impl Resolver<'_> {
                 Expr::Const(*value.ok_or_else(|| malformed(format!("there is no scalar {}", scalar.0)))?)
             }
             ExprKind::Load { array, index } => Expr::Load(self.access(*array, index, span)?),
+            ExprKind::Gather { array, index } => Expr::Gather(self.cell(*array, index, span)?),
             ExprKind::Unary(op, a) => Expr::Unary(*op, boxed(a)?),
             ExprKind::Binary(op, a, b) => Expr::binary(*op, self.expr(a)?, self.expr(b)?, a.ty, span),
             ExprKind::Cast(a) => Expr::Cast(expr.ty, boxed(a)?),

@@ -7,7 +7,7 @@ mod generate;
 
 use interp::{Env, Error, run_loops};
 use loops::{Kernel, contract, narrow, optimize, parse, promote, rebase, simplify, verify};
-use program::{Data, Role, ScalarType, Value};
+use program::{Data, Fault, FaultKind, Role, ScalarType, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -112,7 +112,7 @@ fn failures_are_typed_errors() {
         let kernel = verify(parse(&text).expect(body)).expect(body);
         run_loops(&kernel, &mut Env { params: vec![3], scalars: Vec::new(), arrays: vec![None] })
     };
-    assert_eq!(run("x[0] = 1 / x[1]"), Err(Error::DivisionByZero { span: None }));
+    assert_eq!(run("x[0] = 1 / x[1]"), Err(Error::Fault(Fault::new(FaultKind::DivisionByZero, None))));
     assert!(matches!(run("x[N] = 1"), Err(Error::OutOfBounds { .. })));
     assert!(matches!(run("x[-1] = 1"), Err(Error::OutOfBounds { .. })));
     assert_eq!(run("x[9223372036854775807 + N] = 1"), Err(Error::IndexOverflow { span: None }));

@@ -5,8 +5,8 @@ extern crate farkas_interp as interp;
 use diag::Span;
 use interp::{Env, Error, run_program};
 use program::{
-    Affine, ArgRef, Array, ArrayId, Assign, BinaryOp, Bound, Cond, Data, Expr, ExprKind, For, Function, Iter, IterId,
-    Node, Param, ParamId, ReduceOp, Requirement, Role, Scalar, ScalarType, Value,
+    Affine, ArgRef, Array, ArrayId, Assign, BinaryOp, Bound, Cond, Data, Expr, ExprKind, Fault, FaultKind, For,
+    Function, Iter, IterId, Node, Param, ParamId, ReduceOp, Requirement, Role, Scalar, ScalarType, Value,
 };
 
 fn iter(number: u32) -> Affine {
@@ -193,7 +193,8 @@ fn an_empty_reduction_is_the_neutral_element() {
 fn only_the_chosen_branch_is_evaluated() {
     let int = |value| expr(ExprKind::Const(Value::I64(value)), I64);
     let fails = binary(BinaryOp::Div, int(1), int(0));
-    for (chosen, expected) in [(true, Ok(())), (false, Err(Error::DivisionByZero { span: Some(Span::new(10, 20)) }))] {
+    let zero = Error::Fault(Fault::new(FaultKind::DivisionByZero, Some(Span::new(10, 20))));
+    for (chosen, expected) in [(true, Ok(())), (false, Err(zero))] {
         let select = ExprKind::Select {
             cond: Box::new(expr(ExprKind::Const(Value::Bool(chosen)), ScalarType::Bool)),
             affine: None,

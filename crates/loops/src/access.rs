@@ -58,6 +58,16 @@ impl Survey {
             None => self.accesses.cell = Some(index.to_vec()),
             Some(cell) => self.uniform &= cell.as_slice() == index,
         }
+        self.count(store);
+    }
+
+    /// An access to a cell that depends on data, so to no cell that a local could stand for.
+    fn unknown(&mut self, store: bool) {
+        self.uniform = false;
+        self.count(store);
+    }
+
+    fn count(&mut self, store: bool) {
         self.accesses.shared |= self.parallel || self.vector && store;
         if store {
             self.accesses.stores += 1;
@@ -77,6 +87,11 @@ impl Visit for Survey {
         {
             self.access(index, false);
         }
+        if let ExprKind::Gather { array, .. } = &expr.kind
+            && *array == self.array
+        {
+            self.unknown(false);
+        }
         self.descend_expr(expr);
     }
 
@@ -91,6 +106,11 @@ impl Visit for Survey {
             }
             Stmt::Store { array, index, .. } if *array == self.array => {
                 self.access(index, true);
+                self.descend_stmt(stmt);
+            }
+            Stmt::Scatter { array, .. } if *array == self.array => {
+                self.unknown(false);
+                self.unknown(true);
                 self.descend_stmt(stmt);
             }
             stmt => self.descend_stmt(stmt),

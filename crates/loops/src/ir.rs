@@ -2,6 +2,7 @@
 //!
 //! Subscripts keep one expression per dimension, row-major over the array's shape; back ends flatten them.
 
+use diag::Span;
 use program::{BinaryOp, Role, ScalarType, UnaryOp, Value};
 
 macro_rules! id {
@@ -77,9 +78,28 @@ pub struct ArrayDecl {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stmt {
     For(For),
-    If { cond: Cond, then: Vec<Stmt>, otherwise: Vec<Stmt> },
-    Store { array: ArrayId, index: Vec<Index>, value: Expr },
-    Set { local: LocalId, value: Expr },
+    If {
+        cond: Cond,
+        then: Vec<Stmt>,
+        otherwise: Vec<Stmt>,
+    },
+    Store {
+        array: ArrayId,
+        index: Vec<Index>,
+        value: Expr,
+    },
+    /// `array[index] = array[index] op value` at a cell that depends on data: checked like [`ExprKind::Gather`].
+    Scatter {
+        array: ArrayId,
+        index: Vec<Expr>,
+        op: BinaryOp,
+        value: Expr,
+        at: Option<Span>,
+    },
+    Set {
+        local: LocalId,
+        value: Expr,
+    },
 }
 
 /// `for var in lo..hi by step`: ascending, half open, step at least 1.
@@ -159,6 +179,14 @@ pub enum ExprKind {
         array: ArrayId,
         index: Vec<Index>,
     },
+    /// A cell that depends on data. Subscripts are `i64`; those that are [`ExprKind::Index`] are proven to be in bounds,
+    /// all others are checked at run time.
+    Gather {
+        array: ArrayId,
+        index: Vec<Expr>,
+    },
+    /// The operand, where a check that fails in it is reported at this place of the source.
+    At(Span, Box<Expr>),
     Local(LocalId),
     Unary(UnaryOp, Box<Expr>),
     Binary(BinaryOp, Box<Expr>, Box<Expr>),

@@ -18,7 +18,7 @@ pub fn narrow(mut kernel: Kernel) -> Kernel {
     for number in 0..kernel.arrays.len() {
         let array = ArrayId(number as u32);
         let declared = &kernel.arrays[number];
-        if declared.role != Role::Local || declared.shape.is_empty() {
+        if declared.role != Role::Local || declared.shape.is_empty() || Gathered::is(&kernel.body, array) {
             continue;
         }
         let mut dims: Vec<usize> = Vec::new();
@@ -30,6 +30,32 @@ pub fn narrow(mut kernel: Kernel) -> Kernel {
         }
     }
     kernel
+}
+
+/// Whether cells of an array depend on data somewhere, so that nobody knows which.
+struct Gathered {
+    array: ArrayId,
+    found: bool,
+}
+
+impl Gathered {
+    fn is(stmts: &[Stmt], array: ArrayId) -> bool {
+        let mut gathered = Gathered { array, found: false };
+        gathered.block(stmts);
+        gathered.found
+    }
+}
+
+impl Visit for Gathered {
+    fn expr(&mut self, expr: &Expr) {
+        self.found |= matches!(&expr.kind, ExprKind::Gather { array, .. } if *array == self.array);
+        self.descend_expr(expr);
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        self.found |= matches!(stmt, Stmt::Scatter { array, .. } if *array == self.array);
+        self.descend_stmt(stmt);
+    }
 }
 
 /// Adds the dimensions that the loops around all accesses make private, from the outside in.
@@ -57,7 +83,7 @@ fn private_dims(stmts: &[Stmt], array: ArrayId, dims: &mut Vec<usize>) {
                 dims.truncate(outside);
             }
         }
-        Stmt::For(_) | Stmt::Store { .. } | Stmt::Set { .. } => {}
+        Stmt::For(_) | Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Set { .. } => {}
     }
 }
 

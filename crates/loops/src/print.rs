@@ -24,6 +24,9 @@
 //! or the kind of literal does not fit, `1.0` is an `f64` and `1` an `i64`. A suffix is shown only where this rule
 //! would give another type: `1.0f32`, `3i32`, `inf_f32`.
 //!
+//! Subscripts that are values are marked: `gather(A, idx[c0])`, and `scatter(H, idx[c0]) += 1`. What is checked at run
+//! time may say where it stands in the source, in bytes: `(x[c0] / y[c0])@40..53`.
+//!
 //! Names that are not identifiers, are reserved or are taken get changed until they are none of these.
 
 use std::collections::HashSet;
@@ -119,7 +122,7 @@ impl Names {
                     self.name_vars(then, taken);
                     self.name_vars(otherwise, taken);
                 }
-                Stmt::Store { .. } | Stmt::Set { .. } => {}
+                Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Set { .. } => {}
             }
         }
     }
@@ -263,6 +266,16 @@ impl Printer<'_> {
                 self.out.push_str(" = ");
                 self.expr(value, OR, ty)?;
             }
+            Stmt::Scatter { array, index, op, value, at } => {
+                self.out.push_str("scatter");
+                self.gather(array.index(), index)?;
+                if let Some(span) = at {
+                    write!(self.out, "@{}..{}", span.start, span.end)?;
+                }
+                let ty = self.kernel.arrays.get(array.index()).map(|array| array.ty);
+                write!(self.out, " {}= ", op.name())?;
+                self.expr(value, OR, ty)?;
+            }
             Stmt::Set { local, value } => {
                 let ty = self.kernel.locals.get(local.index()).map(|local| local.ty);
                 name(&mut self.out, &self.names.locals, local.index());
@@ -299,6 +312,18 @@ impl Printer<'_> {
         self.out.push('[');
         self.index_list(index)?;
         self.out.push(']');
+        Ok(())
+    }
+
+    /// `(A, idx[c0], index(c1 + 1))`
+    fn gather(&mut self, array: usize, index: &[Expr]) -> fmt::Result {
+        self.out.push('(');
+        name(&mut self.out, &self.names.arrays, array);
+        for index in index {
+            self.out.push_str(", ");
+            self.expr(index, OR, Some(ScalarType::I64))?;
+        }
+        self.out.push(')');
         Ok(())
     }
 
@@ -443,6 +468,14 @@ impl Printer<'_> {
                 Ok(())
             }
             ExprKind::Load { array, index } => self.access(array.index(), index),
+            ExprKind::Gather { array, index } => {
+                self.out.push_str("gather");
+                self.gather(array.index(), index)
+            }
+            ExprKind::At(span, a) => {
+                self.expr(a, ATOM, expected)?;
+                write!(self.out, "@{}..{}", span.start, span.end)
+            }
             ExprKind::Unary(UnaryOp::Neg, a) => self.at(PREFIX, place, |p| {
                 p.out.push('-');
                 let plain = matches!(a.kind, ExprKind::Const(value) if !value.to_string().starts_with('-'));

@@ -163,7 +163,7 @@ impl<'a> Nest<'a> {
             let conds = self.conds.len();
             let sure = match stmt {
                 Stmt::Store { array, .. } => *array == self.array,
-                Stmt::Set { .. } => false,
+                Stmt::Set { .. } | Stmt::Scatter { .. } => false,
                 Stmt::If { cond, then, otherwise } => {
                     let known = alone && otherwise.is_empty() && self.is_outside(&VarsUsed::of_cond(cond));
                     if known {

@@ -30,14 +30,14 @@ pub(crate) fn prune(mut kernel: Kernel) -> Kernel {
 
 /// Whether evaluating the expression can end in a run-time error.
 pub(crate) fn may_fail(expr: &Expr) -> bool {
-    let mut divides = Divides(false);
-    divides.expr(expr);
-    divides.0
+    let mut fails = Fails(false);
+    fails.expr(expr);
+    fails.0
 }
 
-struct Divides(bool);
+struct Fails(bool);
 
-impl Visit for Divides {
+impl Visit for Fails {
     fn expr(&mut self, expr: &Expr) {
         if let ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor) = &expr.kind
             && expr.ty.is_int()
@@ -45,6 +45,8 @@ impl Visit for Divides {
             let safe = matches!(divisor.kind, ExprKind::Const(value) if value != Value::from_i64(expr.ty, 0));
             self.0 |= !safe;
         }
+        // A cell that depends on data may lie outside.
+        self.0 |= matches!(expr.kind, ExprKind::Gather { .. });
         self.descend_expr(expr);
     }
 }
@@ -63,7 +65,7 @@ struct Used {
 impl Visit for Used {
     fn expr(&mut self, expr: &Expr) {
         match expr.kind {
-            ExprKind::Load { array, .. } => {
+            ExprKind::Load { array, .. } | ExprKind::Gather { array, .. } => {
                 self.arrays_read.insert(array);
                 self.arrays.insert(array);
             }
@@ -80,6 +82,10 @@ impl Visit for Used {
         match stmt {
             Stmt::For(f) => self.vars.push(f.var),
             Stmt::Store { array, .. } => {
+                self.arrays.insert(*array);
+            }
+            Stmt::Scatter { array, .. } => {
+                self.arrays_read.insert(*array);
                 self.arrays.insert(*array);
             }
             Stmt::Set { local, .. } => {
@@ -104,6 +110,8 @@ impl Rewrite for RemoveDead<'_> {
                 (self.is_local)(*array) && !self.read.arrays_read.contains(array) && !may_fail(value)
             }
             Stmt::Set { local, value } => !self.read.locals_read.contains(local) && !may_fail(value),
+            // Its check may fail.
+            Stmt::Scatter { .. } => false,
             Stmt::For(For { body, .. }) => body.is_empty(),
             Stmt::If { then, otherwise, .. } => then.is_empty() && otherwise.is_empty(),
         };
@@ -173,6 +181,7 @@ impl Rewrite for Renumber {
         let Expr { kind, ty } = self.descend_expr(expr);
         let kind = match kind {
             ExprKind::Load { array, index } => ExprKind::Load { array: self.array(array), index },
+            ExprKind::Gather { array, index } => ExprKind::Gather { array: self.array(array), index },
             ExprKind::Local(local) => ExprKind::Local(self.locals[local.index()].unwrap_or(local)),
             kind => kind,
         };
@@ -183,6 +192,9 @@ impl Rewrite for Renumber {
         vec![match self.descend_stmt(stmt) {
             Stmt::For(f) => Stmt::For(For { var: self.vars[f.var.index()].unwrap_or(f.var), ..f }),
             Stmt::Store { array, index, value } => Stmt::Store { array: self.array(array), index, value },
+            Stmt::Scatter { array, index, op, value, at } => {
+                Stmt::Scatter { array: self.array(array), index, op, value, at }
+            }
             Stmt::Set { local, value } => Stmt::Set { local: self.locals[local.index()].unwrap_or(local), value },
             stmt @ Stmt::If { .. } => stmt,
         }]

@@ -17,7 +17,7 @@ fn conditions(stmts: &[Stmt], depth: usize) -> usize {
     let of = |stmt: &Stmt| match stmt {
         Stmt::For(found) => conditions(&found.body, depth + 1),
         Stmt::If { then, otherwise, .. } => depth + conditions(then, depth) + conditions(otherwise, depth),
-        Stmt::Store { .. } | Stmt::Set { .. } => 0,
+        Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Set { .. } => 0,
     };
     stmts.iter().map(of).sum()
 }

@@ -6,7 +6,7 @@
 use program::{ScalarType, UnaryOp, Value};
 
 use crate::linear::{constant_difference, simplify_cond, simplify_index};
-use crate::prune::prune;
+use crate::prune::{may_fail, prune};
 use crate::quotient::{Range, decide_quotients};
 use crate::walk::{Rewrite, Substitute};
 use crate::{Cond, Expr, ExprKind, For, Index, Kernel, Stmt};
@@ -136,6 +136,7 @@ fn fold(expr: Expr) -> Expr {
             }
             _ => Expr { kind: ExprKind::Unary(UnaryOp::Not, operand), ty },
         },
+        ExprKind::At(_, operand) if !may_fail(&operand) => *operand,
         ExprKind::Select(cond, then, otherwise) => match cond.kind {
             ExprKind::Const(Value::Bool(true)) => *then,
             ExprKind::Const(Value::Bool(false)) => *otherwise,

@@ -32,12 +32,21 @@ impl Counter {
         let depth = u32::try_from(self.around.len()).unwrap_or(u32::MAX);
         self.sum = self.sum.saturating_add(PER_LOOP.saturating_pow(depth).saturating_mul(cost));
     }
+
+    /// An access to a cell that depends on data: it may lie anywhere.
+    fn anywhere(&mut self) {
+        let depth = u32::try_from(self.around.len()).unwrap_or(u32::MAX);
+        self.sum = self.sum.saturating_add(PER_LOOP.saturating_pow(depth).saturating_mul(8));
+    }
 }
 
 impl Visit for Counter {
     fn expr(&mut self, expr: &Expr) {
         if let ExprKind::Load { index, .. } = &expr.kind {
             self.access(index);
+        }
+        if let ExprKind::Gather { .. } = &expr.kind {
+            self.anywhere();
         }
         self.descend_expr(expr);
     }
@@ -51,6 +60,10 @@ impl Visit for Counter {
             }
             Stmt::Store { index, .. } => {
                 self.access(index);
+                self.descend_stmt(stmt);
+            }
+            Stmt::Scatter { .. } => {
+                self.anywhere();
                 self.descend_stmt(stmt);
             }
             Stmt::If { .. } | Stmt::Set { .. } => self.descend_stmt(stmt),

@@ -1,7 +1,7 @@
 //! The verifier: is this kernel something a back end may compile?
 //!
 //! In: any kernel.  Out: the same kernel as [`Verified`], or a bug report that names the place.
-//! Not here: that accesses are in bounds and arithmetic does not overflow; `poly` has proven that.
+//! Not here: that accesses with subscripts in index arithmetic are in bounds and arithmetic does not overflow; `poly` has proven that.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -125,6 +125,17 @@ impl Verifier<'_> {
                     ensure(value.ty == ty, || format!("the cell is {ty}, the value {}", value.ty))
                 })
             }
+            Stmt::Scatter { array, index, op, value, .. } => {
+                let ty = self.gather(*array, index)?;
+                let decl = &self.kernel.arrays[array.index()];
+                self.at(format!("scatter to `{}`", decl.name), |v| {
+                    ensure(decl.role != Role::In, || "an input is written".to_owned())?;
+                    v.expr(value)?;
+                    ensure(value.ty == ty, || format!("the cell is {ty}, the value {}", value.ty))?;
+                    let combines = matches!(op, BinaryOp::Add | BinaryOp::Mul | BinaryOp::Min | BinaryOp::Max);
+                    ensure(combines && binary_accepts(*op, ty), || format!("`{}` does not scatter {ty}", op.name()))
+                })
+            }
             Stmt::Set { local, value } => {
                 let decl = self.kernel.locals.get(local.index());
                 let decl = decl.ok_or_else(|| Problem(format!("there is no local {}", local.0)))?;
@@ -166,6 +177,22 @@ impl Verifier<'_> {
                 format!("{} subscripts for an array of rank {}", index.len(), decl.shape.len())
             })?;
             v.indices(index)
+        })?;
+        Ok(decl.ty)
+    }
+
+    /// The same for subscripts that are values.
+    fn gather(&mut self, array: ArrayId, index: &[Expr]) -> Result<ScalarType, Problem> {
+        let decl = self.kernel.arrays.get(array.index());
+        let decl = decl.ok_or_else(|| Problem(format!("there is no array {}", array.0)))?;
+        self.at(format!("subscripts of `{}`", decl.name), |v| {
+            ensure(index.len() == decl.shape.len(), || {
+                format!("{} subscripts for an array of rank {}", index.len(), decl.shape.len())
+            })?;
+            index.iter().try_for_each(|index| {
+                v.expr(index)?;
+                ensure(index.ty == ScalarType::I64, || format!("a subscript is {}", index.ty))
+            })
         })?;
         Ok(decl.ty)
     }
@@ -235,6 +262,11 @@ impl Verifier<'_> {
                 decl.ty
             }
             ExprKind::Load { array, index } => self.access(*array, index)?,
+            ExprKind::Gather { array, index } => self.gather(*array, index)?,
+            ExprKind::At(_, a) => {
+                self.expr(a)?;
+                a.ty
+            }
             ExprKind::Unary(op, a) => {
                 self.expr(a)?;
                 ensure(unary_accepts(*op, a.ty), || format!("`{}` does not apply to {}", op.name(), a.ty))?;

@@ -60,7 +60,8 @@ pub(crate) trait Visit {
             ExprKind::Index(index) => self.index(index),
             ExprKind::Cond(cond) => self.cond(cond),
             ExprKind::Load { index, .. } => index.iter().for_each(|index| self.index(index)),
-            ExprKind::Unary(_, a) | ExprKind::Cast(a) => self.expr(a),
+            ExprKind::Gather { index, .. } => index.iter().for_each(|index| self.expr(index)),
+            ExprKind::Unary(_, a) | ExprKind::Cast(a) | ExprKind::At(_, a) => self.expr(a),
             ExprKind::Binary(_, a, b) => {
                 self.expr(a);
                 self.expr(b);
@@ -87,6 +88,10 @@ pub(crate) trait Visit {
             }
             Stmt::Store { index, value, .. } => {
                 index.iter().for_each(|index| self.index(index));
+                self.expr(value);
+            }
+            Stmt::Scatter { index, value, .. } => {
+                index.iter().for_each(|index| self.expr(index));
                 self.expr(value);
             }
             Stmt::Set { value, .. } => self.expr(value),
@@ -127,6 +132,10 @@ pub(crate) trait Rewrite {
         indices.into_iter().map(|index| self.index(index)).collect()
     }
 
+    fn exprs(&mut self, exprs: Vec<Expr>) -> Vec<Expr> {
+        exprs.into_iter().map(|expr| self.expr(expr)).collect()
+    }
+
     fn descend_index(&mut self, index: Index) -> Index {
         match index {
             Index::Const(_) | Index::Param(_) | Index::Var(_) => index,
@@ -157,6 +166,8 @@ pub(crate) trait Rewrite {
             ExprKind::Index(index) => ExprKind::Index(self.index(index)),
             ExprKind::Cond(cond) => ExprKind::Cond(self.cond(cond)),
             ExprKind::Load { array, index } => ExprKind::Load { array, index: self.indices(index) },
+            ExprKind::Gather { array, index } => ExprKind::Gather { array, index: self.exprs(index) },
+            ExprKind::At(span, a) => ExprKind::At(span, Box::new(self.expr(*a))),
             ExprKind::Unary(op, a) => ExprKind::Unary(op, Box::new(self.expr(*a))),
             ExprKind::Cast(a) => ExprKind::Cast(Box::new(self.expr(*a))),
             ExprKind::Binary(op, a, b) => ExprKind::Binary(op, Box::new(self.expr(*a)), Box::new(self.expr(*b))),
@@ -177,6 +188,9 @@ pub(crate) trait Rewrite {
             }
             Stmt::Store { array, index, value } => {
                 Stmt::Store { array, index: self.indices(index), value: self.expr(value) }
+            }
+            Stmt::Scatter { array, index, op, value, at } => {
+                Stmt::Scatter { array, index: self.exprs(index), op, value: self.expr(value), at }
             }
             Stmt::Set { local, value } => Stmt::Set { local, value: self.expr(value) },
         }

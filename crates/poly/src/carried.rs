@@ -2,7 +2,8 @@
 //!
 //! In: a plan that is legal in sequence.  Out: nothing, or a dependence that such a loop carries.
 //! A loop carries a dependence whose ends agree in everything outside the loop and differ in the loop. Pairs of updates
-//! of one reduction are not counted: their order is free, and parallel code combines partial results.
+//! of one reduction are not counted: their order is free, and parallel code combines partial results. Those of updates
+//! at cells that depend on data are.
 
 use std::time::Duration;
 
@@ -72,8 +73,13 @@ fn find_carried(scop: &Scop, dependences: &Dependences, plan: &Plan) -> Attempt<
         let position = scop.statements.iter().position(|statement| Some(&statement.name) == name.as_ref());
         position.ok_or_else(|| Fault::bug("a dependence of an unknown statement"))
     };
-    for kind in [DependenceKind::Flow, DependenceKind::Anti, DependenceKind::Output] {
+    let scatters = |name: Option<String>| find(name).map(|position| scop.statements[position].scatters());
+    for kind in DependenceKind::ALL {
         for dependence in dependences.of_kind(kind).maps()? {
+            // Nobody can tell which cells scattered updates share, so there are no partial results to combine.
+            if kind == DependenceKind::Reduction && !scatters(dependence.get_tuple_name(Dim::In)?)? {
+                continue;
+            }
             let source = find(dependence.get_tuple_name(Dim::In)?)?;
             let sink = find(sink_and_array(&dependence)?.0)?;
             for band in bands.iter().filter(|band| band.members.contains(&source) && band.members.contains(&sink)) {

@@ -9,12 +9,13 @@
 use std::fmt;
 
 use isl::{Dim, ErrorKind, Map, Schedule, UnionAccessInfo, UnionFlow, UnionMap, UnionSet};
-use program::{Affine, IterId};
+use program::{IterId, Subscript};
 
 use crate::equations;
 use crate::fault::{Attempt, Fault};
+use crate::model::used_iters;
 use crate::plan::Plan;
-use crate::scop::{Scop, StatementKind};
+use crate::scop::{Scop, Statement, StatementKind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DependenceKind {
@@ -124,18 +125,23 @@ fn compute(scop: &Scop) -> Attempt<Dependences> {
     let earlier = overwriting_reads.clone().union(updates.clone())?;
     let overwrites = find_sources(definite.clone(), &definite, &earlier, &order)?.get_full_may_dependence()?;
     let by_updates = find_sources(updates.clone(), &definite, &scop.nothing()?, &order)?.get_full_may_dependence()?;
-    let writes = definite.union(updates)?;
+    let writes = definite.clone().union(updates)?;
 
     let defined = equations::sources(scop)?;
     let flows =
         flow.get_full_may_dependence()?.union(flow_of_updates.get_full_may_dependence()?)?.union(defined.flow)?;
     let outputs = overwrites.clone().intersect_range_factor_range(writes)?.union(by_updates)?;
+    let scattered = scattered_pairs(scop, &definite, &reads, &order)?;
+    let flows = flows.union(scattered.ordered)?;
     Ok(Dependences {
         flow: coalesced(flows)?,
-        anti: coalesced(overwrites.intersect_range_factor_range(overwriting_reads)?)?,
+        anti: coalesced(overwrites.intersect_range_factor_range(overwriting_reads)?.union(scattered.anti)?)?,
         output: coalesced(outputs)?,
-        reduction: reduction_pairs(scop)?,
-        without_source: flow.get_may_no_source()?.union(defined.without_source)?,
+        reduction: reduction_pairs(scop)?.union(scattered.free)?,
+        without_source: flow
+            .get_may_no_source()?
+            .union(flow_of_updates.get_may_no_source()?)?
+            .union(defined.without_source)?,
         strict: false,
     })
 }
@@ -161,7 +167,8 @@ fn find_sources(sinks: UnionMap, definite: &UnionMap, possible: &UnionMap, order
 /// Pairs of updates of one accumulator in one instance of its reduction, in their original order.
 fn reduction_pairs(scop: &Scop) -> Attempt<UnionMap> {
     let mut pairs = scop.nothing()?;
-    for statement in scop.statements.iter().filter(|statement| statement.kind.is_update()) {
+    let in_order = |statement: &&Statement| statement.kind.is_update() && !statement.scatters();
+    for statement in scop.statements.iter().filter(in_order) {
         let space = statement.domain.get_space()?;
         let mut later = Map::lex_lt(space)?;
         for position in 0..statement.kept {
@@ -181,10 +188,40 @@ fn reduction_pairs(scop: &Scop) -> Attempt<UnionMap> {
 }
 
 /// Whether an iterator occurs in a subscript.
-pub(crate) fn uses(index: &[Affine], iter: IterId) -> bool {
-    let mut found = false;
-    index.iter().for_each(|affine| affine.visit_iters(&mut |used| found |= used == iter));
+pub(crate) fn uses(index: &[Subscript], iter: IterId) -> bool {
+    let mut found = Subscript::data(index).any(|expr| used_iters(expr).contains(&iter));
+    Subscript::visit_iters(index, &mut |used| found |= used == iter);
     found
+}
+
+/// What updates of cells that depend on data meet besides their init. Other updates have nothing but that in their cell.
+struct Scattered {
+    /// Earlier reads.
+    anti: UnionMap,
+    /// Updates by the same operator: their order is free.
+    free: UnionMap,
+    /// Updates by other operators: each reads what the other wrote.
+    ordered: UnionMap,
+}
+
+/// Pairs with scattered updates that may meet in a cell with no definite write between them.
+fn scattered_pairs(scop: &Scop, definite: &UnionMap, reads: &UnionMap, order: &Schedule) -> Attempt<Scattered> {
+    let mut pairs = Scattered { anti: scop.nothing()?, free: scop.nothing()?, ordered: scop.nothing()? };
+    let scatters: Vec<&Statement> = scop.statements.iter().filter(|statement| statement.scatters()).collect();
+    for sink in &scatters {
+        let (mut same, mut other) = (scop.nothing()?, scop.nothing()?);
+        for source in scatters.iter().filter(|source| source.write.array == sink.write.array) {
+            let group = if source.kind == sink.kind { &mut same } else { &mut other };
+            *group = group.clone().add_map(source.write.map.clone())?;
+        }
+        let sinks = UnionMap::from_map(sink.write.map.clone())?;
+        let groups = [(reads.clone(), &mut pairs.anti), (same, &mut pairs.free), (other, &mut pairs.ordered)];
+        for (possible, found) in groups {
+            let flow = find_sources(sinks.clone(), definite, &possible, order)?.get_full_may_dependence()?;
+            *found = found.clone().union(flow.intersect_range_factor_range(possible)?)?;
+        }
+    }
+    Ok(pairs)
 }
 
 /// The tuple names inside `[sink -> cell]`.

@@ -11,7 +11,7 @@ use loops::{
     ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LoopKind, ParamId, ScalarDecl, ScalarId,
     Stmt, VarId,
 };
-use program::{Affine, Atom, IterId};
+use program::{Affine, Atom, BinaryOp, IterId, ScalarType, Subscript};
 
 use crate::fault::{Attempt, Fault};
 use crate::legality::LegalSchedule;
@@ -218,11 +218,16 @@ impl<'a> Generator<'a> {
             return Err(Fault::bug(format!("{name} is called with {} values", values.len())));
         }
         let body = Body { statement, values: &values };
-        Ok(Stmt::Store {
-            array: ArrayId(statement.write.array.0),
-            index: statement.write.index.iter().map(|affine| body.index(affine)).collect(),
-            value: body.expr(&statement.value)?,
-        })
+        let array = ArrayId(statement.write.array.0);
+        if let Some(index) = Subscript::all_affine(&statement.write.index) {
+            let index = index.iter().map(|affine| body.index(affine)).collect();
+            return Ok(Stmt::Store { array, index, value: body.expr(&statement.value)? });
+        }
+        let program::ExprKind::Binary(op, _, term) = &statement.value.kind else {
+            return Err(Fault::bug(format!("{name} scatters, but is no update")));
+        };
+        let index = body.subscripts(&statement.write.index)?;
+        Ok(Stmt::Scatter { array, index, op: *op, value: body.expr(term)?, at: Some(statement.write.span) })
     }
 
     fn index(&self, expr: &ast::Expr) -> Attempt<Index> {
@@ -337,6 +342,14 @@ impl Body<'_> {
         }
     }
 
+    fn subscripts(&self, index: &[Subscript]) -> Attempt<Vec<Expr>> {
+        let subscript = |subscript: &Subscript| match subscript {
+            Subscript::Affine(affine) => Ok(Expr { kind: ExprKind::Index(self.index(affine)), ty: ScalarType::I64 }),
+            Subscript::Data(expr) => self.expr(expr),
+        };
+        index.iter().map(subscript).collect()
+    }
+
     fn expr(&self, expr: &program::Expr) -> Attempt<Expr> {
         use program::ExprKind as From;
         let boxed = |operand: &program::Expr| self.expr(operand).map(Box::new);
@@ -348,8 +361,19 @@ impl Body<'_> {
                 let index = index.iter().map(|affine| self.index(affine)).collect();
                 ExprKind::Load { array: ArrayId(array.0), index }
             }
+            From::Gather { array, index } => {
+                let gather = ExprKind::Gather { array: ArrayId(array.0), index: self.subscripts(index)? };
+                ExprKind::At(expr.span, Box::new(Expr { kind: gather, ty: expr.ty }))
+            }
             From::Unary(op, operand) => ExprKind::Unary(*op, boxed(operand)?),
-            From::Binary(op, lhs, rhs) => ExprKind::Binary(*op, boxed(lhs)?, boxed(rhs)?),
+            From::Binary(op, lhs, rhs) => {
+                let binary = ExprKind::Binary(*op, boxed(lhs)?, boxed(rhs)?);
+                if matches!(op, BinaryOp::Div | BinaryOp::Rem) && expr.ty.is_int() {
+                    ExprKind::At(expr.span, Box::new(Expr { kind: binary, ty: expr.ty }))
+                } else {
+                    binary
+                }
+            }
             From::Cast(operand) => ExprKind::Cast(boxed(operand)?),
             From::Select { cond, affine, then, otherwise } => {
                 let cond = match affine {

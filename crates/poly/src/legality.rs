@@ -12,7 +12,7 @@ use crate::deps::{DependenceKind, Dependences, sink_and_array};
 use crate::fault::{Attempt, Fault};
 use crate::plan::Plan;
 use crate::scop::{Scop, Statement};
-use crate::witness::{Sample, evaluate, show_cell, show_params, show_point, smallest};
+use crate::witness::{Sample, show_cell, show_params, show_point, smallest};
 
 /// A schedule that has been found legal. Loops are generated from nothing else.
 #[derive(Clone, Debug)]
@@ -271,8 +271,7 @@ fn access_span(
         return statement.write.span;
     }
     let reads = statement.reads.iter().filter(|read| scop.array(read.array).name == array);
-    let hit =
-        reads.clone().find(|read| evaluate(&read.index, params, &statement.iters, values).as_deref() == Some(cell));
+    let hit = reads.clone().find(|read| read.may_touch(params, &statement.iters, values, cell));
     hit.map_or(statement.span, |read| read.span)
 }
 

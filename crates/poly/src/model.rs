@@ -8,14 +8,15 @@
 use diag::Span;
 use isl::{Context, Dim, Set};
 use program::{
-    Affine, ArrayId, Assign, Atom, Bound, Cond, Expr, ExprKind, For, Function, IterId, Node, ReduceOp, Role,
+    Affine, ArrayId, Assign, Atom, Bound, Cond, Expr, ExprKind, For, Function, IterId, Node, ReduceOp, Role, Scatter,
+    Subscript,
 };
 
 use crate::equations::{self, Equations};
 use crate::fault::{Attempt, Fault};
 use crate::plan::Entry;
 use crate::scop::{Access, ArrayOrigin, Scop, ScopArray, Statement, StatementKind};
-use crate::sets::{Frame, Params, in_range};
+use crate::sets::{Frame, Params, below, in_range};
 
 /// Where accumulators live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +66,7 @@ pub(crate) struct Parts {
     pub(crate) kept: usize,
     /// In any space with a dimension per iterator.
     pub(crate) domain: Set,
-    pub(crate) target: (ArrayId, Vec<Affine>, Span),
+    pub(crate) target: (ArrayId, Vec<Subscript>, Span),
     pub(crate) value: Expr,
     pub(crate) order: Vec<Entry>,
     pub(crate) span: Span,
@@ -107,7 +108,9 @@ impl Parts {
 
 /// One source statement while its reductions are taken out.
 struct Source<'a> {
-    assign: &'a Assign,
+    name: &'a str,
+    span: Span,
+    target_span: Span,
     /// The time of the statement; its parts follow each other behind it.
     time: Vec<Affine>,
     parts: i64,
@@ -169,6 +172,7 @@ impl<'a> Modeller<'a> {
             match node {
                 Node::For(node) => self.ordered_loop(node, place)?,
                 Node::Assign(assign) => self.assign(assign, place)?,
+                Node::Scatter(scatter) => self.scatter(scatter, place)?,
             }
         }
         Ok(())
@@ -206,7 +210,8 @@ impl<'a> Modeller<'a> {
     fn assign(&mut self, assign: &Assign, place: Place) -> Attempt<()> {
         let time = place.time.clone();
         let place = self.enter(place, &assign.foralls, &assign.guard)?;
-        let mut source = Source { assign, time, parts: 0, reductions: 0 };
+        let Assign { span, target_span, .. } = *assign;
+        let mut source = Source { name: &assign.name, span, target_span, time, parts: 0, reductions: 0 };
         let value = match self.accumulates_in_place(assign, &place) {
             Some((op, bounds, guard, body)) => {
                 let accumulator = (assign.target, assign.index.clone());
@@ -220,8 +225,28 @@ impl<'a> Modeller<'a> {
         time.push(Affine::constant(source.parts));
         time.extend(place.iters[place.ordered..].iter().map(|iter| Affine::iter(*iter)));
         let name = format!("{}{suffix}", assign.name);
-        let target = (assign.target, assign.index.clone(), assign.target_span);
+        let target = (assign.target, affine_subscripts(&assign.index), assign.target_span);
         self.statement(&source, name, kind, &place, target, value, time, 0)
+    }
+
+    /// One update per instance, of a cell that the others may share.
+    fn scatter(&mut self, scatter: &Scatter, place: Place) -> Attempt<()> {
+        let time = place.time.clone();
+        let place = self.enter(place, &scatter.foralls, &scatter.guard)?;
+        let Scatter { span, target_span, target: array, op, .. } = *scatter;
+        let mut source = Source { name: &scatter.name, span, target_span, time, parts: 0, reductions: 0 };
+        let index = self.extract_subscripts(&mut source, &scatter.index, &place, &mut Vec::new())?;
+        let term = self.extract(&mut source, &scatter.value, &place, &mut Vec::new())?;
+        let ty = term.ty;
+        let old = Expr { kind: ExprKind::Gather { array, index: index.clone() }, ty, span: target_span };
+        let value = Expr { kind: ExprKind::Binary(op.combine(), Box::new(old), Box::new(term)), ty, span };
+        let mut time = source.time.clone();
+        time.push(Affine::constant(source.parts));
+        time.extend(place.iters[place.ordered..].iter().map(|iter| Affine::iter(*iter)));
+        let suffix = if source.reductions > 0 { "_scatter" } else { "" };
+        let name = format!("{}{suffix}", scatter.name);
+        let (target, reduced) = ((array, index, target_span), place.iters.len());
+        self.statement(&source, name, StatementKind::Update(op), &place, target, value, time, reduced)
     }
 
     /// A statement that is one reduction, uses all of its indices, and does not read its target, accumulates there.
@@ -231,8 +256,7 @@ impl<'a> Modeller<'a> {
         place: &Place,
     ) -> Option<(ReduceOp, &'e [Bound], &'e Cond, &'e Expr)> {
         let ExprKind::Reduce { op, bounds, guard, body } = &assign.value.kind else { return None };
-        let mut reads_target = false;
-        visit_loads(body, &mut |array, _| reads_target |= array == assign.target);
+        let reads_target = body.reads(assign.target).is_some();
         let used = used_iters(&assign.value);
         let uses_all = place.iters[place.ordered..].iter().all(|iter| used.contains(iter));
         (!reads_target && uses_all).then_some((*op, bounds.as_slice(), guard, body.as_ref()))
@@ -251,6 +275,10 @@ impl<'a> Modeller<'a> {
     ) -> Attempt<Expr> {
         let kind = match &expr.kind {
             ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Load { .. } => expr.kind.clone(),
+            ExprKind::Gather { array, index } => {
+                let index = self.extract_subscripts(source, index, place, conditions)?;
+                ExprKind::Gather { array: *array, index }
+            }
             ExprKind::Unary(op, operand) => {
                 ExprKind::Unary(*op, Box::new(self.extract(source, operand, place, conditions)?))
             }
@@ -285,6 +313,23 @@ impl<'a> Modeller<'a> {
             }
         };
         Ok(Expr { kind, ty: expr.ty, span: expr.span })
+    }
+
+    fn extract_subscripts(
+        &mut self,
+        source: &mut Source<'_>,
+        index: &[Subscript],
+        place: &Place,
+        conditions: &mut Vec<Expr>,
+    ) -> Attempt<Vec<Subscript>> {
+        let mut extracted = Vec::new();
+        for subscript in index {
+            extracted.push(match subscript {
+                Subscript::Affine(affine) => Subscript::Affine(affine.clone()),
+                Subscript::Data(expr) => Subscript::Data(Box::new(self.extract(source, expr, place, conditions)?)),
+            });
+        }
+        Ok(extracted)
     }
 
     #[expect(clippy::too_many_arguments, reason = "a branch is known by its condition, its side and its place")]
@@ -358,9 +403,9 @@ impl<'a> Modeller<'a> {
 
         let suffix = if number == 0 { String::new() } else { number.to_string() };
         let ((array, index), span) = match accumulator {
-            Some(in_place) => (in_place, source.assign.target_span),
+            Some(in_place) => (in_place, source.target_span),
             None => {
-                let name = format!("{}_{}{suffix}", source.assign.name, op.name());
+                let name = format!("{}_{}{suffix}", source.name, op.name());
                 (self.accumulator(&name, &shared, ty, span)?, span)
             }
         };
@@ -370,16 +415,16 @@ impl<'a> Modeller<'a> {
         time.push(part);
         time.extend(shared.iters[shared.ordered..].iter().map(|iter| Affine::iter(*iter)));
 
-        let target = (array, index.clone(), span);
+        let target = (array, affine_subscripts(&index), span);
         let init = Expr { kind: ExprKind::Const(op.neutral(ty)), ty, span };
-        let name = format!("{}_init{suffix}", source.assign.name);
+        let name = format!("{}_init{suffix}", source.name);
         let init_time = [time.as_slice(), &[Affine::constant(0)]].concat();
         self.statement(source, name, StatementKind::Init(op), &shared, target.clone(), init, init_time, 0)?;
 
         let load = Expr { kind: ExprKind::Load { array, index }, ty, span };
         let sum = ExprKind::Binary(op.combine(), Box::new(load.clone()), Box::new(term));
         let update = Expr { kind: sum, ty, span };
-        let name = format!("{}_update{suffix}", source.assign.name);
+        let name = format!("{}_update{suffix}", source.name);
         time.push(Affine::constant(1));
         time.extend(bounds.iter().map(|bound| Affine::iter(bound.iter)));
         self.statement(source, name, StatementKind::Update(op), &inner, target, update, time, bounds.len())?;
@@ -464,7 +509,7 @@ impl<'a> Modeller<'a> {
         name: String,
         kind: StatementKind,
         place: &Place,
-        (array, index, target_span): (ArrayId, Vec<Affine>, Span),
+        (array, index, target_span): (ArrayId, Vec<Subscript>, Span),
         value: Expr,
         time: Vec<Affine>,
         reduced: usize,
@@ -472,7 +517,7 @@ impl<'a> Modeller<'a> {
         let name = unique(&name, |name| self.statements.iter().any(|known| known.name == name));
         let parts = Parts {
             name,
-            source: source.assign.name.clone(),
+            source: source.name.to_string(),
             kind,
             iters: place.iters.clone(),
             ordered: place.ordered,
@@ -481,7 +526,7 @@ impl<'a> Modeller<'a> {
             target: (array, index, target_span),
             value,
             order: time.iter().map(|time| Entry::of_time(self.function, time)).collect(),
-            span: source.assign.span,
+            span: source.span,
         };
         let statement = self.build(parts)?;
         self.statements.push(statement);
@@ -491,7 +536,13 @@ impl<'a> Modeller<'a> {
     fn build(&self, parts: Parts) -> Attempt<Statement> {
         let frame = self.frame(Some(&parts.name), &parts.iters)?;
         let domain = parts.domain.reset_space(frame.space.clone())?;
-        let (array, index, span) = parts.target;
+        let (array, mut index, span) = parts.target;
+        // The cell that a scatter updates is the one that it reads.
+        if let (ExprKind::Binary(_, old, _), true) = (&parts.value.kind, parts.kind.is_update())
+            && let ExprKind::Gather { index: read, .. } = &old.kind
+        {
+            index.clone_from(read);
+        }
         let write = self.access(&frame, &domain, array, &index, span)?;
         let mut reads = Vec::new();
         self.collect_reads(&frame, &domain, &parts.value, &mut reads)?;
@@ -511,18 +562,37 @@ impl<'a> Modeller<'a> {
         })
     }
 
-    fn access(&self, frame: &Frame, domain: &Set, array: ArrayId, index: &[Affine], span: Span) -> Attempt<Access> {
+    fn access(&self, frame: &Frame, domain: &Set, array: ArrayId, index: &[Subscript], span: Span) -> Attempt<Access> {
         let declared = &self.arrays[array.index()];
         let range = self.params.tuple(Some(&declared.name), &vec![""; index.len()])?;
-        let map = frame.map(range, index)?.intersect_domain(domain.clone())?;
-        Ok(Access { array, index: index.to_vec(), span, map })
+        let map = match Subscript::all_affine(index) {
+            Some(index) => frame.map(range, &index)?,
+            None => {
+                let outputs: Vec<Option<&Affine>> = index.iter().map(Subscript::as_affine).collect();
+                let mut map = frame.may_map(&self.params, range.clone(), &outputs)?;
+                // What depends on data is checked at run time, so it stays inside the array.
+                for (position, extent) in declared.shape.iter().enumerate().filter(|(at, _)| outputs[*at].is_none()) {
+                    map = map.intersect_range(below(&range, position, extent)?)?;
+                }
+                map
+            }
+        };
+        Ok(Access { array, index: index.to_vec(), span, map: map.intersect_domain(domain.clone())? })
     }
 
     /// Every load, with the instances that perform it: affine conditions around it narrow them.
     fn collect_reads(&self, frame: &Frame, domain: &Set, expr: &Expr, reads: &mut Vec<Access>) -> Attempt<()> {
         match &expr.kind {
             ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) => {}
-            ExprKind::Load { array, index } => reads.push(self.access(frame, domain, *array, index, expr.span)?),
+            ExprKind::Load { array, index } => {
+                reads.push(self.access(frame, domain, *array, &affine_subscripts(index), expr.span)?);
+            }
+            ExprKind::Gather { array, index } => {
+                reads.push(self.access(frame, domain, *array, index, expr.span)?);
+                for subscript in Subscript::data(index) {
+                    self.collect_reads(frame, domain, subscript, reads)?;
+                }
+            }
             ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => {
                 self.collect_reads(frame, domain, operand, reads)?
             }
@@ -589,22 +659,19 @@ fn contains_reduction(expr: &Expr) -> bool {
     found
 }
 
-pub(crate) fn visit_loads(expr: &Expr, found: &mut dyn FnMut(ArrayId, &[Affine])) {
-    expr.visit(&mut |expr| {
-        if let ExprKind::Load { array, index } = &expr.kind {
-            found(*array, index);
-        }
-    });
+pub(crate) fn affine_subscripts(index: &[Affine]) -> Vec<Subscript> {
+    index.iter().cloned().map(Subscript::Affine).collect()
 }
 
 /// Every iterator that occurs in an expression, with repetitions.
-fn used_iters(expr: &Expr) -> Vec<IterId> {
+pub(crate) fn used_iters(expr: &Expr) -> Vec<IterId> {
     let mut used = Vec::new();
     expr.visit(&mut |expr| {
         let mut note = |iter| used.push(iter);
         match &expr.kind {
             ExprKind::Index(affine) => affine.visit_iters(&mut note),
             ExprKind::Load { index, .. } => index.iter().for_each(|affine| affine.visit_iters(&mut note)),
+            ExprKind::Gather { index, .. } => Subscript::visit_iters(index, &mut note),
             ExprKind::Reduce { bounds, guard, .. } => {
                 for bound in bounds {
                     bound.lo.visit_iters(&mut note);

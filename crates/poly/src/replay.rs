@@ -9,14 +9,14 @@ use std::collections::{BTreeSet, HashMap};
 
 use isl::ast::{self, Op};
 use isl::{Dim, Schedule};
-use program::{Affine, ArrayId, Expr, ExprKind, Role};
+use program::{Affine, ArrayId, Expr, ExprKind, ReduceOp, Role, Subscript};
 
 use crate::equations;
 use crate::fault::{Attempt, Fault};
 use crate::generate::ast_of;
 use crate::legality::Pair;
-use crate::scop::{Scop, Statement, StatementKind};
-use crate::witness::{At, evaluate, show_cell, show_point};
+use crate::scop::{Access, Scop, Statement, StatementKind};
+use crate::witness::{At, show_cell, show_point};
 
 /// One instance: a statement by position, and its iterators.
 pub(crate) type Instance = (usize, Vec<i64>);
@@ -27,8 +27,8 @@ enum Origin {
     /// It was there before the call, or never written.
     Before,
     Written(Instance),
-    /// The init of a reduction and the updates since.
-    Accumulated(Option<Instance>, BTreeSet<Instance>),
+    /// What was there before the first update, and the updates by one operator since.
+    Accumulated(Box<Origin>, ReduceOp, BTreeSet<Instance>),
 }
 
 /// What each instance reads, in the order of its accesses; and what is left in the end.
@@ -71,7 +71,7 @@ fn compare(scop: &Scop, schedule: &Schedule, params: &[i64]) -> Attempt<Option<D
     let tell = |origin: &Origin| match origin {
         Origin::Before => "the value from before".to_string(),
         Origin::Written(writer) => format!("what {} wrote", show(writer)),
-        Origin::Accumulated(_, updates) => format!("{} accumulated terms", updates.len()),
+        Origin::Accumulated(_, _, updates) => format!("{} accumulated terms", updates.len()),
     };
     for instance in &original {
         let (expected, found) = (one.reads.get(instance), two.reads.get(instance));
@@ -233,33 +233,35 @@ fn trace(scop: &Scop, params: &[i64], instances: &[Instance]) -> Attempt<Trace> 
     for instance in instances {
         let (position, values) = instance;
         let statement = &scop.statements[*position];
-        let mut loads = Loads { at: At { params, iters: &statement.iters, values }, cells: Vec::new() };
+        let mut loads = Loads { scop, at: At { params, iters: &statement.iters, values }, cells: Vec::new() };
         loads.expr(&statement.value)?;
-        let target = (statement.write.array, loads.cell(&statement.write.index)?);
+        let targets = loads.all_cells(statement.write.array, &statement.write.index)?;
         let updates = statement.kind.is_update();
-        let reads = loads.cells.iter().filter(|load| !(updates && **load == target)).map(|load| {
+        let reads = loads.cells.iter().filter(|load| !(updates && targets.contains(load))).map(|load| {
             let origin = trace.memory.get(load).cloned().unwrap_or(Origin::Before);
             (load.0, load.1.clone(), origin)
         });
         trace.reads.insert(instance.clone(), reads.collect());
-        let origin = match statement.kind {
-            StatementKind::Update(_) => match trace.memory.remove(&target) {
-                Some(Origin::Accumulated(init, mut updates)) => {
-                    updates.insert(instance.clone());
-                    Origin::Accumulated(init, updates)
-                }
-                Some(Origin::Written(init)) => Origin::Accumulated(Some(init), BTreeSet::from([instance.clone()])),
-                Some(Origin::Before) | None => Origin::Accumulated(None, BTreeSet::from([instance.clone()])),
-            },
-            _ => Origin::Written(instance.clone()),
-        };
-        trace.memory.insert(target, origin);
+        for target in targets {
+            let origin = match statement.kind {
+                StatementKind::Update(op) => match trace.memory.remove(&target).unwrap_or(Origin::Before) {
+                    Origin::Accumulated(start, known, mut updates) if known == op => {
+                        updates.insert(instance.clone());
+                        Origin::Accumulated(start, op, updates)
+                    }
+                    start => Origin::Accumulated(Box::new(start), op, BTreeSet::from([instance.clone()])),
+                },
+                _ => Origin::Written(instance.clone()),
+            };
+            trace.memory.insert(target, origin);
+        }
     }
     Ok(trace)
 }
 
-/// The loads of one instance.
+/// The loads of one instance; where data decides, all that are possible.
 pub(crate) struct Loads<'a> {
+    pub(crate) scop: &'a Scop,
     pub(crate) at: At<'a>,
     pub(crate) cells: Vec<(ArrayId, Vec<i64>)>,
 }
@@ -267,6 +269,26 @@ pub(crate) struct Loads<'a> {
 impl Loads<'_> {
     pub(crate) fn cell(&self, index: &[Affine]) -> Attempt<Vec<i64>> {
         self.at.cell(index).ok_or_else(|| Fault::bug("a cell overflows"))
+    }
+
+    /// The cells that an access may touch.
+    pub(crate) fn all_cells(&self, array: ArrayId, index: &[Subscript]) -> Attempt<Vec<(ArrayId, Vec<i64>)>> {
+        let mut cells = vec![Vec::new()];
+        for (subscript, extent) in index.iter().zip(&self.scop.array(array).shape) {
+            let overflow = || Fault::bug("a cell overflows");
+            let coordinates = match subscript {
+                Subscript::Affine(affine) => {
+                    let coordinate = self.at.affine(affine).ok_or_else(overflow)?;
+                    coordinate..coordinate.saturating_add(1)
+                }
+                Subscript::Data(_) => 0..self.at.affine(extent).ok_or_else(overflow)?,
+            };
+            let extended = cells.iter().flat_map(|cell: &Vec<i64>| {
+                coordinates.clone().map(|coordinate| [cell.as_slice(), &[coordinate]].concat())
+            });
+            cells = extended.collect();
+        }
+        Ok(cells.into_iter().map(|cell| (array, cell)).collect())
     }
 
     /// Collects the loads of an expression; of a data-dependent condition, those of both branches.
@@ -277,6 +299,11 @@ impl Loads<'_> {
                 let cell = self.cell(index)?;
                 self.cells.push((*array, cell));
                 Ok(())
+            }
+            ExprKind::Gather { array, index } => {
+                let cells = self.all_cells(*array, index)?;
+                self.cells.extend(cells);
+                Subscript::data(index).try_for_each(|subscript| self.expr(subscript))
             }
             ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => self.expr(operand),
             ExprKind::Binary(_, lhs, rhs) => {
@@ -315,12 +342,11 @@ pub fn confirm(scop: &Scop, pair: &Pair) -> Result<(), String> {
         return Err("the source does not come first in the program".into());
     }
     let touches = |statement: &Statement, values: &[i64]| -> (bool, bool) {
-        let hits = |array: ArrayId, index: &[Affine]| {
-            scop.array(array).name == pair.array
-                && evaluate(index, &pair.params, &statement.iters, values).as_deref() == Some(&pair.cell)
+        let hits = |access: &Access| {
+            scop.array(access.array).name == pair.array
+                && access.may_touch(&pair.params, &statement.iters, values, &pair.cell)
         };
-        let reads = statement.reads.iter().any(|read| hits(read.array, &read.index));
-        (reads, hits(statement.write.array, &statement.write.index))
+        (statement.reads.iter().any(hits), hits(&statement.write))
     };
     let (source_reads, source_writes) = touches(source, &pair.source.values);
     let (sink_reads, sink_writes) = touches(sink, &pair.sink.values);

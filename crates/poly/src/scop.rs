@@ -4,12 +4,13 @@ use std::fmt;
 
 use diag::Span;
 use isl::{Map, Set, UnionMap, UnionSet};
-use program::{Affine, ArrayId, Expr, Function, IterId, ReduceOp, Role, ScalarType};
+use program::{Affine, ArrayId, Expr, Function, IterId, ReduceOp, Role, ScalarType, Subscript};
 
 use crate::equations::Equations;
-use crate::fault::Attempt;
+use crate::fault::{Attempt, Fault};
 use crate::plan::{Entry, Plan};
 use crate::sets::Params;
+use crate::witness::At;
 
 /// A function as sets and maps.
 #[derive(Clone, Debug)]
@@ -91,10 +92,44 @@ pub enum StatementKind {
 #[derive(Clone, Debug)]
 pub struct Access {
     pub array: ArrayId,
-    pub index: Vec<Affine>,
+    pub index: Vec<Subscript>,
     pub span: Span,
-    /// From the instances that perform it to the cell.
+    /// From the instances that perform it to the cell; to all cells that come into question if it depends on data.
     pub map: Map,
+}
+
+impl Access {
+    /// Whether the cell of an instance is known, rather than a matter of data.
+    pub fn is_exact(&self) -> bool {
+        self.index.iter().all(|subscript| matches!(subscript, Subscript::Affine(_)))
+    }
+
+    /// The subscripts of an exact access.
+    pub(crate) fn affine_index(&self) -> Attempt<Vec<Affine>> {
+        Subscript::all_affine(&self.index).ok_or_else(|| Fault::bug("a cell that depends on data is taken as known"))
+    }
+
+    /// `verb`, or `may verb` where that is a matter of data.
+    pub(crate) fn verb(&self, verb: &str) -> String {
+        if self.is_exact() { verb.to_string() } else { format!("may {}", verb.trim_end_matches('s')) }
+    }
+
+    /// Whether an instance touches the cell, or may.
+    pub(crate) fn may_touch(&self, params: &[i64], iters: &[IterId], values: &[i64], cell: &[i64]) -> bool {
+        let at = At { params, iters, values };
+        let agrees = |(subscript, coordinate): (&Subscript, &i64)| match subscript {
+            Subscript::Affine(affine) => at.affine(affine) == Some(*coordinate),
+            Subscript::Data(_) => true,
+        };
+        self.index.len() == cell.len() && self.index.iter().zip(cell).all(agrees)
+    }
+}
+
+impl Statement {
+    /// Whether it updates cells that depend on data, which its instances may share.
+    pub(crate) fn scatters(&self) -> bool {
+        self.kind.is_update() && !self.write.is_exact()
+    }
 }
 
 impl Scop {
@@ -165,18 +200,15 @@ impl Scop {
         let space = self.params.tuple(Some(&array.name), &dims)?;
         let mut set = Set::universe(space.clone())?;
         for (position, extent) in array.shape.iter().enumerate() {
-            let extent = crate::sets::aff(&space, extent, &|_| None)?;
-            let local = isl::LocalSpace::from_space(space.clone())?;
-            let cell = isl::Aff::var_on_domain(local, isl::Dim::Set, position)?;
-            set = set.lower_bound_si(isl::Dim::Set, position, 0)?.intersect(cell.lt_set(extent)?)?;
+            set = set.intersect(crate::sets::below(&space, position, extent)?)?;
         }
         Ok(set)
     }
 
     /// An access in the user's names.
-    pub fn show_access(&self, array: ArrayId, index: &[Affine]) -> String {
+    pub fn show_access(&self, array: ArrayId, index: &[Subscript]) -> String {
         let name = &self.array(array).name;
-        if index.is_empty() { name.clone() } else { format!("{name}[{}]", self.function.show_list(index)) }
+        if index.is_empty() { name.clone() } else { format!("{name}[{}]", self.lender().show_subscripts(index)) }
     }
 }
 
@@ -228,8 +260,12 @@ impl fmt::Display for Scop {
 }
 
 impl Scop {
-    /// A statement's value as text; accumulators are arrays that the function does not know, so it is lent them.
     fn show_value(&self, value: &Expr) -> String {
+        self.lender().show_expr(value)
+    }
+
+    /// Accumulators are arrays that the function does not know, so it is lent them to show expressions.
+    fn lender(&self) -> Function {
         let mut lender = self.function.clone();
         lender.arrays = self
             .arrays
@@ -242,6 +278,6 @@ impl Scop {
                 span: array.span,
             })
             .collect();
-        lender.show_expr(value)
+        lender
     }
 }

@@ -1,6 +1,6 @@
 //! From the program's affine expressions to isl's: every set and map is built here, from expressions, never from text.
 
-use isl::{Aff, Context, Dim, Map, MultiAff, Set, Space, Val};
+use isl::{Aff, Context, Dim, LocalSpace, Map, MultiAff, Set, Space, Val};
 use program::{Affine, Atom, Bound, Cond, Function, IterId};
 
 use crate::fault::{Attempt, Fault};
@@ -73,6 +73,28 @@ impl Frame {
         let space = self.space.clone().map_from_domain_and_range(range)?;
         Ok(Map::from_multi_aff(MultiAff::from_aff_list(space, &affs)?)?)
     }
+
+    /// The same where an output that is not known may have any value.
+    pub(crate) fn may_map(&self, params: &Params, range: Space, outputs: &[Option<&Affine>]) -> Attempt<Map> {
+        let known: Vec<Affine> = outputs.iter().flatten().map(|output| (*output).clone()).collect();
+        let tuple = params.tuple(None, &vec![""; known.len()])?;
+        let positions = outputs.iter().enumerate().filter(|(_, output)| output.is_some());
+        let local = LocalSpace::from_space(range.clone())?;
+        let coordinates = positions
+            .map(|(position, _)| Aff::var_on_domain(local.clone(), Dim::Set, position))
+            .collect::<isl::Result<Vec<_>>>()?;
+        let space = range.map_from_domain_and_range(tuple.clone())?;
+        let projection = Map::from_multi_aff(MultiAff::from_aff_list(space, &coordinates)?)?;
+        Ok(self.map(tuple, &known)?.apply_range(projection.reverse()?)?)
+    }
+}
+
+/// The points of `space` whose coordinate is in `0..extent`.
+pub(crate) fn below(space: &Space, position: usize, extent: &Affine) -> Attempt<Set> {
+    let extent = aff(space, extent, &|_| None)?;
+    let coordinate = Aff::var_on_domain(LocalSpace::from_space(space.clone())?, Dim::Set, position)?;
+    let zero = Aff::zero_on_domain_space(space.clone())?;
+    Ok(coordinate.clone().ge_set(zero)?.intersect(coordinate.lt_set(extent)?)?)
 }
 
 /// `affine` as an isl expression on `space`; `position` finds the dimension of an iterator.

@@ -9,11 +9,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use isl::Schedule;
-use program::{Affine, ArrayId, BinaryOp, Expr, ExprKind, ReduceOp, Role, ScalarType, UnaryOp, Value};
+use program::{Affine, ArrayId, BinaryOp, Expr, ExprKind, ReduceOp, Role, ScalarType, Subscript, UnaryOp, Value};
 
 use crate::fault::{Attempt, Fault};
-use crate::replay::{Disagreement, Instance, original_instances, scheduled_instances};
-use crate::scop::{Scop, StatementKind};
+use crate::replay::{Disagreement, Instance, Loads, original_instances, scheduled_instances};
+use crate::scop::{Scop, Statement, StatementKind};
 use crate::witness::{At, show_cell};
 
 /// Formulas are equal if their numbers are.
@@ -30,6 +30,10 @@ enum Term {
     Binary(BinaryOp, Number, Number),
     Cast(ScalarType, Number),
     Select(Number, Number, Number),
+    /// One of these cells, by the subscripts.
+    Gather(Vec<Number>, Vec<Number>),
+    /// A term that reaches a cell if the subscripts name it.
+    Scattered(Vec<Number>, Vec<i64>, Number),
     /// A reduction of these terms, each with how often it occurs.
     Accumulated(ReduceOp, ScalarType, BTreeMap<Number, u32>),
 }
@@ -90,8 +94,15 @@ impl Terms {
         for (position, values) in instances {
             let statement = &scop.statements[*position];
             let at = At { params, iters: &statement.iters, values };
-            let cell = at.cell(&statement.write.index).ok_or_else(|| Fault::bug("a cell overflows"))?;
+            let loads = Loads { scop, at, cells: Vec::new() };
+            let mut cells = loads.all_cells(statement.write.array, &statement.write.index)?;
             let mut run = Run { terms: self, scop, at, memory: &memory };
+            if let (StatementKind::Update(op), true) = (statement.kind, statement.scatters()) {
+                let changed = run.scatter(statement, op, &cells)?;
+                memory.extend(changed);
+                continue;
+            }
+            let cell = cells.pop().ok_or_else(|| Fault::bug("a store without a cell"))?;
             let value = match (statement.kind, &statement.value.kind) {
                 (StatementKind::Update(op), ExprKind::Binary(_, total, term)) => {
                     let (total, term) = (run.expr(total)?, run.expr(term)?);
@@ -99,7 +110,7 @@ impl Terms {
                 }
                 _ => run.expr(&statement.value)?,
             };
-            memory.insert((statement.write.array, cell), value);
+            memory.insert(cell, value);
         }
         Ok(memory)
     }
@@ -133,10 +144,43 @@ struct Run<'a> {
 impl Run<'_> {
     fn load(&mut self, array: ArrayId, index: &[Affine]) -> Attempt<Number> {
         let cell = self.at.cell(index).ok_or_else(|| Fault::bug("a cell overflows"))?;
+        Ok(self.content((array, cell)))
+    }
+
+    fn content(&mut self, (array, cell): (ArrayId, Vec<i64>)) -> Number {
         match self.memory.get(&(array, cell.clone())) {
-            Some(number) => Ok(*number),
-            None => Ok(self.terms.number(Term::Input(self.scop.array(array).name.clone(), cell))),
+            Some(number) => *number,
+            None => self.terms.number(Term::Input(self.scop.array(array).name.clone(), cell)),
         }
+    }
+
+    fn subscripts(&mut self, index: &[Subscript]) -> Attempt<Vec<Number>> {
+        let mut numbers = Vec::new();
+        for subscript in index {
+            numbers.push(match subscript {
+                Subscript::Affine(affine) => {
+                    let value = self.at.affine(affine).ok_or_else(|| Fault::bug("an index overflows"))?;
+                    self.terms.number(Term::Const(ScalarType::I64, value as u64))
+                }
+                Subscript::Data(expr) => self.expr(expr)?,
+            });
+        }
+        Ok(numbers)
+    }
+
+    /// What an update of a cell that depends on data leaves in all cells that come into question.
+    fn scatter(&mut self, statement: &Statement, op: ReduceOp, cells: &[(ArrayId, Vec<i64>)]) -> Attempt<Memory> {
+        let ExprKind::Binary(_, _, term) = &statement.value.kind else {
+            return Err(Fault::bug("an update that is not a binary operator"));
+        };
+        let (subscripts, term) = (self.subscripts(&statement.write.index)?, self.expr(term)?);
+        let mut changed = Memory::new();
+        for cell in cells {
+            let reached = self.terms.number(Term::Scattered(subscripts.clone(), cell.1.clone(), term));
+            let old = self.content(cell.clone());
+            changed.insert(cell.clone(), self.terms.accumulate(op, statement.value.ty, old, reached));
+        }
+        Ok(changed)
     }
 
     fn expr(&mut self, expr: &Expr) -> Attempt<Number> {
@@ -148,6 +192,12 @@ impl Run<'_> {
             }
             ExprKind::Scalar(id) => Term::Scalar(id.0),
             ExprKind::Load { array, index } => return self.load(*array, index),
+            ExprKind::Gather { array, index } => {
+                let loads = Loads { scop: self.scop, at: self.at, cells: Vec::new() };
+                let cells = loads.all_cells(*array, index)?;
+                let contents = cells.into_iter().map(|cell| self.content(cell)).collect();
+                Term::Gather(self.subscripts(index)?, contents)
+            }
             ExprKind::Unary(op, operand) => Term::Unary(*op, self.expr(operand)?),
             ExprKind::Binary(op, lhs, rhs) => Term::Binary(*op, self.expr(lhs)?, self.expr(rhs)?),
             ExprKind::Cast(operand) => Term::Cast(expr.ty, self.expr(operand)?),

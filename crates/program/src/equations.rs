@@ -5,7 +5,7 @@
 //! not notice that, or it is part of the system too, or interrupts it.
 //! Not here: whether clauses overlap and whether an order exists, which depends on sizes (`poly`, `interp`).
 
-use crate::{ArrayId, Expr, ExprKind, Function, Node, Role};
+use crate::{ArrayId, Expr, ExprKind, Function, Node, Role, Subscript};
 
 /// Arrays that refer to one another, and the places of their clauses in the function's body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,14 +47,12 @@ pub fn may_have_equations(function: &Function, array: ArrayId) -> bool {
         nodes.iter().any(|node| match node {
             Node::For(node) => assigns(&node.body, array),
             Node::Assign(assign) => assign.target == array,
+            Node::Scatter(scatter) => scatter.target == array,
         })
     }
-    let in_loops = function.body.iter().filter_map(|node| match node {
-        Node::For(node) => Some(node),
-        Node::Assign(_) => None,
-    });
-    matches!(function.array(array).role, Role::Local | Role::Out)
-        && !in_loops.into_iter().any(|node| assigns(&node.body, array))
+    // Nor do updates, which change values, define any.
+    let in_order = |node: &Node| !matches!(node, Node::Assign(_)) && assigns(std::slice::from_ref(node), array);
+    matches!(function.array(array).role, Role::Local | Role::Out) && !function.body.iter().any(in_order)
 }
 
 /// Finds the systems among the arrays for which `eligible` holds, all of which may have equations.
@@ -103,9 +101,11 @@ impl Place {
         if let Node::Assign(assign) = node {
             place.target = Some(assign.target);
             assign.value.visit(&mut |expr| {
-                if let ExprKind::Load { array, index } = &expr.kind {
-                    place.refers_to_itself |= *array == assign.target && *index != assign.index;
-                }
+                place.refers_to_itself |= match &expr.kind {
+                    ExprKind::Load { array, index } => *array == assign.target && *index != assign.index,
+                    ExprKind::Gather { array, .. } => *array == assign.target,
+                    _ => false,
+                };
             });
         }
         place
@@ -118,12 +118,17 @@ impl Place {
                 self.writes.push(assign.target);
                 self.read(&assign.value);
             }
+            Node::Scatter(scatter) => {
+                self.writes.push(scatter.target);
+                self.reads.push(scatter.target);
+                Subscript::data(&scatter.index).chain([&scatter.value]).for_each(|part| self.read(part));
+            }
         }
     }
 
     fn read(&mut self, expr: &Expr) {
         expr.visit(&mut |expr| {
-            if let ExprKind::Load { array, .. } = &expr.kind {
+            if let ExprKind::Load { array, .. } | ExprKind::Gather { array, .. } = &expr.kind {
                 self.reads.push(*array);
             }
         });

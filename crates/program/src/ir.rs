@@ -134,6 +134,7 @@ pub struct Iter {
 pub enum Node {
     For(For),
     Assign(Assign),
+    Scatter(Scatter),
 }
 
 /// An ordered loop over `lo..hi`. A positive step starts at `lo` and goes up; a negative one starts at `hi - 1` and
@@ -171,6 +172,31 @@ pub struct Assign {
     pub span: Span,
 }
 
+/// A forall whose instances combine their values into cells that depend on data: `target[index] op= value`. Several
+/// may meet in one cell, in any order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scatter {
+    pub name: String,
+    pub foralls: Vec<Bound>,
+    pub guard: Cond,
+    pub target: ArrayId,
+    pub index: Vec<Subscript>,
+    pub target_span: Span,
+    /// `Sum`, `Prod`, `Min` or `Max`.
+    pub op: ReduceOp,
+    pub value: Expr,
+    pub span: Span,
+}
+
+/// A subscript of an access to a cell that depends on data.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Subscript {
+    /// Proven to be in bounds, as everywhere.
+    Affine(Affine),
+    /// Any `i64`, checked when it is used.
+    Data(Box<Expr>),
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
     pub kind: ExprKind,
@@ -187,6 +213,11 @@ pub enum ExprKind {
     Load {
         array: ArrayId,
         index: Vec<Affine>,
+    },
+    /// A load with at least one subscript that depends on data.
+    Gather {
+        array: ArrayId,
+        index: Vec<Subscript>,
     },
     Unary(UnaryOp, Box<Expr>),
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
@@ -207,12 +238,44 @@ pub enum ExprKind {
     },
 }
 
+impl Subscript {
+    /// The affine subscripts, if all of them are affine.
+    pub fn all_affine(index: &[Subscript]) -> Option<Vec<Affine>> {
+        index.iter().map(|subscript| subscript.as_affine().cloned()).collect()
+    }
+
+    pub fn as_affine(&self) -> Option<&Affine> {
+        match self {
+            Subscript::Affine(affine) => Some(affine),
+            Subscript::Data(_) => None,
+        }
+    }
+
+    /// The expressions of those that depend on data.
+    pub fn data(index: &[Subscript]) -> impl Iterator<Item = &Expr> {
+        index.iter().filter_map(|subscript| match subscript {
+            Subscript::Affine(_) => None,
+            Subscript::Data(expr) => Some(expr.as_ref()),
+        })
+    }
+
+    /// Calls `visit` with every iterator in the affine subscripts.
+    pub fn visit_iters(index: &[Subscript], visit: &mut impl FnMut(IterId)) {
+        for subscript in index {
+            if let Subscript::Affine(affine) = subscript {
+                affine.visit_iters(visit);
+            }
+        }
+    }
+}
+
 impl Expr {
-    /// Calls `found` for the expression and everything in it.
+    /// Calls `found` for this expression and everything in it.
     pub fn visit(&self, found: &mut dyn FnMut(&Expr)) {
         found(self);
         match &self.kind {
             ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Load { .. } => {}
+            ExprKind::Gather { index, .. } => Subscript::data(index).for_each(|expr| expr.visit(found)),
             ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => operand.visit(found),
             ExprKind::Binary(_, lhs, rhs) => {
                 lhs.visit(found);
@@ -225,6 +288,18 @@ impl Expr {
             }
             ExprKind::Reduce { body, .. } => body.visit(found),
         }
+    }
+
+    /// Where the expression reads an array, if it does.
+    pub fn reads(&self, wanted: ArrayId) -> Option<Span> {
+        let mut read = None;
+        self.visit(&mut |expr| match &expr.kind {
+            ExprKind::Load { array, .. } | ExprKind::Gather { array, .. } if *array == wanted => {
+                read = read.or(Some(expr.span));
+            }
+            _ => {}
+        });
+        read
     }
 }
 

@@ -7,6 +7,7 @@
 mod affine;
 mod buffer;
 mod equations;
+mod fault;
 mod ir;
 mod lower;
 mod print;
@@ -16,9 +17,10 @@ mod verify;
 pub use affine::{Affine, Atom, Cond};
 pub use buffer::{Data, Slice, SliceMut};
 pub use equations::{Interruption, System, Systems, find_systems, may_have_equations};
+pub use fault::{Fault, FaultKind};
 pub use ir::{
     ArgRef, Array, ArrayId, Assign, Bound, Expr, ExprKind, For, Function, InlinedCall, Iter, IterId, Node, Param,
-    ParamId, Program, Requirement, Role, Scalar, ScalarId,
+    ParamId, Program, Requirement, Role, Scalar, ScalarId, Scatter, Subscript,
 };
 pub use lower::{lower, lower_condition, lower_index};
 pub use scalar::{BinaryOp, ReduceOp, ScalarType, UnaryOp, Value};

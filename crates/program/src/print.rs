@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use crate::{
     Affine, ArgRef, Array, Assign, Atom, BinaryOp, Bound, Cond, Expr, ExprKind, For, Function, Node, Program, Role,
-    UnaryOp,
+    Scatter, Subscript, UnaryOp,
 };
 
 impl fmt::Display for Program {
@@ -183,21 +183,41 @@ impl Function {
                 writeln!(out, "{indent}}}")
             }
             Node::Assign(assign) => writeln!(out, "{indent}{}", self.show_assign(assign)),
+            Node::Scatter(scatter) => writeln!(out, "{indent}{}", self.show_scatter(scatter)),
         }
     }
 
     fn show_assign(&self, assign: &Assign) -> String {
-        let mut text = format!("{}: ", assign.name);
-        if !assign.foralls.is_empty() || !assign.guard.is_true() {
-            let space = if assign.foralls.is_empty() { "" } else { " " };
-            let (bounds, guard) = (self.show_bounds(&assign.foralls), self.show_guard(&assign.guard));
-            text.push_str(&format!("forall{space}{bounds}{guard}: "));
-        }
+        let mut text = format!("{}: {}", assign.name, self.show_forall(&assign.foralls, &assign.guard));
         text.push_str(&self.array(assign.target).name);
         if !assign.index.is_empty() {
             text.push_str(&format!("[{}]", self.show_list(&assign.index)));
         }
         format!("{text} = {}", self.show_expr(&assign.value))
+    }
+
+    /// The `= …` of a scatter says how it combines: `H[idx[i]] sum= x[i]`.
+    fn show_scatter(&self, scatter: &Scatter) -> String {
+        let Scatter { name, foralls, guard, target, index, op, value, .. } = scatter;
+        let (forall, target) = (self.show_forall(foralls, guard), &self.array(*target).name);
+        let (index, value) = (self.show_subscripts(index), self.show_expr(value));
+        format!("{name}: {forall}{target}[{index}] {}= {value}", op.name())
+    }
+
+    fn show_forall(&self, foralls: &[Bound], guard: &Cond) -> String {
+        if foralls.is_empty() && guard.is_true() {
+            return String::new();
+        }
+        let space = if foralls.is_empty() { "" } else { " " };
+        format!("forall{space}{}{}: ", self.show_bounds(foralls), self.show_guard(guard))
+    }
+
+    pub fn show_subscripts(&self, index: &[Subscript]) -> String {
+        let shown = index.iter().map(|subscript| match subscript {
+            Subscript::Affine(affine) => self.show(affine),
+            Subscript::Data(expr) => self.show_expr(expr),
+        });
+        shown.collect::<Vec<_>>().join(", ")
     }
 
     pub fn show_expr(&self, expr: &Expr) -> String {
@@ -215,6 +235,9 @@ impl Function {
             ExprKind::Load { array, index } => {
                 let subscripts = if index.is_empty() { String::new() } else { format!("[{}]", self.show_list(index)) };
                 (format!("{}{subscripts}", self.array(*array).name), Level::Atom)
+            }
+            ExprKind::Gather { array, index } => {
+                (format!("{}[{}]", self.array(*array).name, self.show_subscripts(index)), Level::Atom)
             }
             ExprKind::Unary(op @ (UnaryOp::Neg | UnaryOp::Not), operand) => {
                 let space = if *op == UnaryOp::Not { " " } else { "" };

@@ -6,7 +6,7 @@ use diag::Error;
 
 use crate::{
     Affine, Assign, Atom, BinaryOp, Bound, Cond, Expr, ExprKind, Function, IterId, Node, Program, ReduceOp, Role,
-    ScalarType, UnaryOp,
+    ScalarType, Scatter, Subscript, UnaryOp,
 };
 
 /// Checks every function of a program.
@@ -51,6 +51,7 @@ impl Checker<'_> {
                 Ok(())
             }
             Node::Assign(assign) => self.assign(assign).map_err(|what| format!("{}: {what}", assign.name)),
+            Node::Scatter(scatter) => self.scatter(scatter).map_err(|what| format!("{}: {what}", scatter.name)),
         })
     }
 
@@ -79,6 +80,34 @@ impl Checker<'_> {
         ensure(assign.value.ty == target.ty, || format!("{} value for a cell of {}", assign.value.ty, target.ty))?;
         self.bound.truncate(mark);
         Ok(())
+    }
+
+    fn scatter(&mut self, scatter: &Scatter) -> Check {
+        let mark = self.bind(&scatter.foralls)?;
+        self.cond(&scatter.guard)?;
+        ensure(scatter.target.index() < self.function.arrays.len(), || format!("no array {:?}", scatter.target))?;
+        let target = self.function.array(scatter.target);
+        ensure(target.role != Role::In, || format!("input {} is assigned", target.name))?;
+        ensure(target.shape.len() == scatter.index.len(), || format!("rank of {}", target.name))?;
+        self.subscripts(&scatter.index)?;
+        ensure(Subscript::all_affine(&scatter.index).is_none(), || "a scatter to affine cells".into())?;
+        self.expr(&scatter.value)?;
+        let fits = scatter.value.ty == target.ty && target.ty != ScalarType::Bool;
+        ensure(fits, || format!("{} value for a cell of {}", scatter.value.ty, target.ty))?;
+        let combines = matches!(scatter.op, ReduceOp::Sum | ReduceOp::Prod | ReduceOp::Min | ReduceOp::Max);
+        ensure(combines, || format!("scatter by {}", scatter.op.name()))?;
+        self.bound.truncate(mark);
+        Ok(())
+    }
+
+    fn subscripts(&mut self, index: &[Subscript]) -> Check {
+        index.iter().try_for_each(|subscript| match subscript {
+            Subscript::Affine(affine) => self.affine(affine),
+            Subscript::Data(expr) => {
+                self.expr(expr)?;
+                ensure(expr.ty == ScalarType::I64, || format!("a subscript of {}", expr.ty))
+            }
+        })
     }
 
     fn affine(&self, affine: &Affine) -> Check {
@@ -115,6 +144,12 @@ impl Checker<'_> {
                 index.iter().try_for_each(|index| self.affine(index))?;
                 let array = self.function.arrays.get(array.index());
                 array.is_some_and(|array| array.ty == ty && array.shape.len() == index.len())
+            }
+            ExprKind::Gather { array, index } => {
+                self.subscripts(index)?;
+                let array = self.function.arrays.get(array.index());
+                let depends = Subscript::all_affine(index).is_none();
+                depends && array.is_some_and(|array| array.ty == ty && array.shape.len() == index.len())
             }
             ExprKind::Unary(op, operand) => {
                 self.expr(operand)?;

@@ -11,8 +11,9 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use loops::{ArrayDecl, ArrayId, Expr, ExprKind, For, Index, Stmt, VarId};
 
 use super::Emitter;
+use super::fault::{Site, SiteKind};
 use super::linear::Atom;
-use crate::call::{Derived, status};
+use crate::call::Derived;
 
 /// A number of bytes: `constant + Σ coefficient * product of extents`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -159,12 +160,12 @@ impl Emitter<'_> {
 
     fn check_subscripts(&mut self, array: ArrayId, index: &[Index]) -> diag::Result<()> {
         let decl = &self.kernel.arrays[array.index()];
-        let position = i32::try_from(array.index()).unwrap_or(i32::MAX - status::OUT_OF_BOUNDS);
-        for (subscript, extent) in index.iter().zip(&decl.shape) {
+        for (dimension, (subscript, extent)) in index.iter().zip(&decl.shape).enumerate() {
             let (subscript, extent) = (self.index(subscript)?, self.index(extent)?);
             // Unsigned: a negative subscript is large.
             let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, subscript, extent);
-            self.require(inside, status::OUT_OF_BOUNDS + position);
+            let site = Site { kind: SiteKind::Subscript { array, dimension }, span: None };
+            self.require(inside, site, Some(subscript));
         }
         Ok(())
     }
@@ -197,6 +198,9 @@ impl Emitter<'_> {
                     self.access_induction(*array, index, var, chosen);
                     self.expr_inductions(value, var, chosen);
                 }
+                Stmt::Scatter { index, value, .. } => {
+                    index.iter().chain([value]).for_each(|part| self.expr_inductions(part, var, chosen));
+                }
                 Stmt::Set { value, .. } => self.expr_inductions(value, var, chosen),
             }
         }
@@ -205,7 +209,10 @@ impl Emitter<'_> {
     fn expr_inductions(&self, expr: &Expr, var: VarId, chosen: &mut Vec<Stride>) {
         match &expr.kind {
             ExprKind::Load { array, index } => self.access_induction(*array, index, var, chosen),
-            ExprKind::Unary(_, a) | ExprKind::Cast(a) => self.expr_inductions(a, var, chosen),
+            ExprKind::Gather { index, .. } => {
+                index.iter().for_each(|index| self.expr_inductions(index, var, chosen));
+            }
+            ExprKind::Unary(_, a) | ExprKind::Cast(a) | ExprKind::At(_, a) => self.expr_inductions(a, var, chosen),
             ExprKind::Binary(_, a, b) => {
                 self.expr_inductions(a, var, chosen);
                 self.expr_inductions(b, var, chosen);

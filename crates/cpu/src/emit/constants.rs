@@ -28,6 +28,7 @@ fn stmts(body: &[Stmt], found: &mut Vec<Value>) {
                 stmts(otherwise, found);
             }
             Stmt::Store { value, .. } | Stmt::Set { value, .. } => expr(value, found),
+            Stmt::Scatter { index, value, .. } => index.iter().chain([value]).for_each(|part| expr(part, found)),
         }
     }
 }
@@ -41,7 +42,8 @@ fn expr(e: &Expr, found: &mut Vec<Value>) {
                 found.push(*value);
             }
         }
-        ExprKind::Unary(_, a) | ExprKind::Cast(a) => expr(a, found),
+        ExprKind::Gather { index, .. } => index.iter().for_each(|index| expr(index, found)),
+        ExprKind::Unary(_, a) | ExprKind::Cast(a) | ExprKind::At(_, a) => expr(a, found),
         ExprKind::Binary(_, a, b) => {
             expr(a, found);
             expr(b, found);

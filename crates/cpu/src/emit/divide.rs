@@ -1,6 +1,6 @@
 //! Euclidean division of integers: the remainder is never negative.
 //!
-//! Never traps: a zero divisor ends the call with a status, and the smallest integer by -1 wraps. Constant divisors
+//! Never traps: a zero divisor ends the call, and the smallest integer by -1 wraps. Constant divisors
 //! need no test.
 
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -9,7 +9,7 @@ use loops::{Expr, ExprKind};
 use program::{BinaryOp, ScalarType};
 
 use super::Emitter;
-use crate::call::status;
+use super::fault::{Site, SiteKind};
 
 impl Emitter<'_> {
     /// `op` is `Div` or `Rem`, `ty` an integer type.
@@ -35,7 +35,7 @@ impl Emitter<'_> {
 
     fn require_nonzero(&mut self, divisor: Value) {
         let nonzero = self.b.ins().icmp_imm_u(IntCC::NotEqual, divisor, 0);
-        self.require(nonzero, status::DIVISION_BY_ZERO);
+        self.require(nonzero, Site { kind: SiteKind::DivisionByZero, span: self.at }, None);
     }
 
     fn by_power_of_two(&mut self, op: BinaryOp, divisor: i64, x: Value) -> Value {

@@ -35,6 +35,17 @@ impl Emitter<'_> {
                 let flags = self.flags[array.index()];
                 Ok(self.b.ins().load(clif_type(expr.ty), flags, pointer, displacement))
             }
+            ExprKind::Gather { array, index } => {
+                let (pointer, displacement) = self.cell(*array, index, self.at)?;
+                let flags = self.flags[array.index()];
+                Ok(self.b.ins().load(clif_type(expr.ty), flags, pointer, displacement))
+            }
+            ExprKind::At(span, a) => {
+                let outer = self.at.replace(*span);
+                let value = self.expr(a);
+                self.at = outer;
+                value
+            }
             ExprKind::Unary(op, a) => {
                 let value = self.expr(a)?;
                 self.unary(*op, expr.ty, value)
@@ -94,7 +105,7 @@ impl Emitter<'_> {
     }
 
     /// `ty` is the type of the operands.
-    fn binary(&mut self, op: BinaryOp, ty: ScalarType, x: Value, y: Value) -> diag::Result<Value> {
+    pub(super) fn binary(&mut self, op: BinaryOp, ty: ScalarType, x: Value, y: Value) -> diag::Result<Value> {
         if let Some(function) = math::binary(op, ty) {
             return self.call(function, &[x, y]);
         }
@@ -197,13 +208,13 @@ impl Emitter<'_> {
 fn must_be_lazy(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Cond(_) | ExprKind::Scalar(_) | ExprKind::Local(_) => false,
-        ExprKind::Load { .. } => true,
+        ExprKind::Load { .. } | ExprKind::Gather { .. } => true,
         ExprKind::Unary(op, a) => math::unary(*op, expr.ty).is_some() || must_be_lazy(a),
         ExprKind::Binary(op, a, b) => {
             let divides = matches!(op, BinaryOp::Div | BinaryOp::Rem) && expr.ty.is_int();
             divides || math::binary(*op, a.ty).is_some() || must_be_lazy(a) || must_be_lazy(b)
         }
-        ExprKind::Cast(a) => must_be_lazy(a),
+        ExprKind::Cast(a) | ExprKind::At(_, a) => must_be_lazy(a),
         ExprKind::Select(cond, a, b) => must_be_lazy(cond) || must_be_lazy(a) || must_be_lazy(b),
     }
 }

@@ -29,6 +29,9 @@ impl Emitter<'_> {
         for stmt in &r#for.body {
             match stmt {
                 Stmt::Store { value, .. } | Stmt::Set { value, .. } => always_loaded(value, &mut cells),
+                Stmt::Scatter { index, value, .. } => {
+                    index.iter().chain([value]).for_each(|part| always_loaded(part, &mut cells));
+                }
                 // What these read, they may read conditionally.
                 Stmt::For(_) | Stmt::If { .. } => {}
             }
@@ -67,7 +70,8 @@ impl Emitter<'_> {
 fn always_loaded<'e>(expr: &'e Expr, cells: &mut Vec<(ArrayId, &'e [Index])>) {
     match &expr.kind {
         ExprKind::Load { array, index } => cells.push((*array, index)),
-        ExprKind::Unary(_, a) | ExprKind::Cast(a) => always_loaded(a, cells),
+        ExprKind::Gather { index, .. } => index.iter().for_each(|index| always_loaded(index, cells)),
+        ExprKind::Unary(_, a) | ExprKind::Cast(a) | ExprKind::At(_, a) => always_loaded(a, cells),
         ExprKind::Binary(_, a, b) => {
             always_loaded(a, cells);
             always_loaded(b, cells);
@@ -82,7 +86,7 @@ fn stores_to(body: &[Stmt], array: ArrayId) -> bool {
     body.iter().any(|stmt| match stmt {
         Stmt::For(r#for) => stores_to(&r#for.body, array),
         Stmt::If { then, otherwise, .. } => stores_to(then, array) || stores_to(otherwise, array),
-        Stmt::Store { array: stored, .. } => *stored == array,
+        Stmt::Store { array: stored, .. } | Stmt::Scatter { array: stored, .. } => *stored == array,
         Stmt::Set { .. } => false,
     })
 }

@@ -11,6 +11,8 @@ mod cast;
 mod constants;
 mod divide;
 mod expr;
+pub(crate) mod fault;
+mod gather;
 mod hoist;
 mod index;
 mod linear;
@@ -24,15 +26,17 @@ use cranelift_codegen::packed_option::ReservedValue;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::Module;
+use diag::Span;
 use loops::{Cond, For, Kernel, LoopKind, Stmt, VarId};
 use program::{Role, ScalarType};
 
 use self::address::{Induction, Stride};
 use self::constants::float_constants;
+use self::fault::{DONE, Site};
 use self::hoist::Hoisted;
 use self::linear::Linear;
 use crate::Options;
-use crate::call::{Derived, status};
+use crate::call::Derived;
 
 /// Loops of more iterations are not unrolled.
 const MAX_UNROLLED_TRIPS: i64 = 64;
@@ -40,13 +44,13 @@ const MAX_UNROLLED_TRIPS: i64 = 64;
 const MAX_UNROLLED_STMTS: usize = 4096;
 
 /// Fills `function`, whose signature is that of `crate::code::Entry`; returns what the caller has to pass after the
-/// parameters.
+/// parameters, and the sites of checks.
 pub(crate) fn emit(
     kernel: &Kernel,
     options: &Options,
     module: &mut JITModule,
     function: &mut Function,
-) -> diag::Result<Vec<Derived>> {
+) -> diag::Result<(Vec<Derived>, Vec<Site>)> {
     let mut context = FunctionBuilderContext::new();
     let config = module.target_config();
     let b = FunctionBuilder::new(function, &mut context);
@@ -62,6 +66,7 @@ pub(crate) fn emit(
         strides: Vec::new(),
         derived: Vec::new(),
         slots: Value::reserved_value(),
+        report: Value::reserved_value(),
         locals: Vec::new(),
         bindings: vec![None; kernel.vars.len()],
         loop_values: vec![None; kernel.vars.len()],
@@ -69,14 +74,15 @@ pub(crate) fn emit(
         inductions: Vec::new(),
         hoisted: Vec::new(),
         unrolled_stmts: 0,
-        failures: BTreeMap::new(),
+        at: None,
+        failures: Vec::new(),
         functions: BTreeMap::new(),
     };
     emitter.entry()?;
     emitter.stmts(&kernel.body)?;
-    emitter.finish();
+    let sites = emitter.finish();
     emitter.b.finalize(config);
-    Ok(emitter.derived.into_iter().map(|(derived, _)| derived).collect())
+    Ok((emitter.derived.into_iter().map(|(derived, _)| derived).collect(), sites))
 }
 
 /// The state of code generation for one kernel.
@@ -94,6 +100,8 @@ struct Emitter<'a> {
     /// Arguments that the caller computes, after the parameters in the same table.
     derived: Vec<(Derived, Value)>,
     slots: Value,
+    /// Where a failed check leaves its value.
+    report: Value,
     locals: Vec<Variable>,
     /// What the variables of unrolled loops stand for at present.
     bindings: Vec<Option<Linear>>,
@@ -103,8 +111,10 @@ struct Emitter<'a> {
     inductions: Vec<Induction>,
     hoisted: Vec<Hoisted>,
     unrolled_stmts: usize,
-    /// A block per status that ends the call.
-    failures: BTreeMap<i32, Block>,
+    /// Where in the source the present expression stands.
+    at: Option<Span>,
+    /// A block per site of checks, which ends the call.
+    failures: Vec<(Site, Block)>,
     functions: BTreeMap<&'static str, FuncRef>,
 }
 
@@ -114,10 +124,11 @@ impl Emitter<'_> {
         let block = self.b.create_block();
         self.b.append_block_params_for_function_params(block);
         self.enter(block);
-        let &[params, scalars, arrays] = self.b.block_params(block) else {
-            return Err(diag::Error::bug("cpu", "the entry block does not have three parameters"));
+        let &[params, scalars, arrays, report] = self.b.block_params(block) else {
+            return Err(diag::Error::bug("cpu", "the entry block does not have four parameters"));
         };
         self.slots = params;
+        self.report = report;
         let kernel = self.kernel;
         let trusted = MemFlagsData::trusted().with_readonly();
         for position in 0..kernel.params.len() {
@@ -166,36 +177,16 @@ impl Emitter<'_> {
         Ok(value)
     }
 
-    fn finish(&mut self) {
-        let done = self.b.ins().iconst(types::I32, i64::from(status::DONE));
+    fn finish(&mut self) -> Vec<Site> {
+        let done = self.b.ins().iconst(types::I32, i64::from(DONE));
         self.b.ins().return_(&[done]);
-        for (status, block) in std::mem::take(&mut self.failures) {
-            self.enter(block);
-            let status = self.b.ins().iconst(types::I32, i64::from(status));
-            self.b.ins().return_(&[status]);
-        }
+        self.finish_failures()
     }
 
     /// Continues in a block that gets no more predecessors.
     fn enter(&mut self, block: Block) {
         self.b.seal_block(block);
         self.b.switch_to_block(block);
-    }
-
-    /// Ends the call with `status` unless `holds`.
-    fn require(&mut self, holds: Value, status: i32) {
-        let failure = match self.failures.get(&status) {
-            Some(failure) => *failure,
-            None => {
-                let failure = self.b.create_block();
-                self.b.set_cold_block(failure);
-                self.failures.insert(status, failure);
-                failure
-            }
-        };
-        let next = self.b.create_block();
-        self.b.ins().brif(holds, next, &[], failure, &[]);
-        self.enter(next);
     }
 
     fn stmts(&mut self, stmts: &[Stmt]) -> diag::Result<()> {
@@ -211,6 +202,16 @@ impl Emitter<'_> {
                 let (pointer, displacement) = self.address(*array, index)?;
                 let flags = self.flags[array.index()];
                 self.b.ins().store(flags, value, pointer, displacement);
+                Ok(())
+            }
+            Stmt::Scatter { array, index, op, value, at } => {
+                let ty = value.ty;
+                let value = self.expr(value)?;
+                let (pointer, displacement) = self.cell(*array, index, *at)?;
+                let flags = self.flags[array.index()];
+                let old = self.b.ins().load(clif_type(ty), flags, pointer, displacement);
+                let new = self.binary(*op, ty, old, value)?;
+                self.b.ins().store(flags, new, pointer, displacement);
                 Ok(())
             }
             Stmt::Set { local, value } => {

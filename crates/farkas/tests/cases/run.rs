@@ -5,7 +5,7 @@
 //! `x=iota` counts from 0. Right of it are results, or `error: text`.
 
 use farkas::{Data, Error, Function};
-use program::{Expr, ExprKind, Node, ReduceOp};
+use program::{Expr, ExprKind, Node, ReduceOp, Subscript};
 
 use crate::case::Section;
 use crate::engines::{self, Outputs};
@@ -224,12 +224,17 @@ fn has_float_sums(nodes: &[Node]) -> bool {
     nodes.iter().any(|node| match node {
         Node::For(node) => has_float_sums(&node.body),
         Node::Assign(assign) => sums_floats(&assign.value),
+        Node::Scatter(scatter) => {
+            let sums = matches!(scatter.op, ReduceOp::Sum | ReduceOp::Prod) && scatter.value.ty.is_float();
+            sums || sums_floats(&scatter.value) || Subscript::data(&scatter.index).any(sums_floats)
+        }
     })
 }
 
 fn sums_floats(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Load { .. } => false,
+        ExprKind::Gather { index, .. } => Subscript::data(index).any(sums_floats),
         ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => sums_floats(operand),
         ExprKind::Binary(_, lhs, rhs) => sums_floats(lhs) || sums_floats(rhs),
         ExprKind::Select { cond, then, otherwise, .. } => [cond, then, otherwise].into_iter().any(|e| sums_floats(e)),

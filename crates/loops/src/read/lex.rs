@@ -46,8 +46,10 @@ impl fmt::Display for Token {
 }
 
 /// Longer symbols stand before their prefixes.
-const SYMBOLS: [&str; 22] =
-    ["..", "==", "!=", "<=", ">=", "(", ")", "{", "}", "[", "]", ",", ";", ":", "=", "<", ">", "+", "-", "*", "/", "%"];
+const SYMBOLS: [&str; 25] = [
+    "..", "==", "!=", "<=", ">=", "+=", "*=", "(", ")", "{", "}", "[", "]", ",", ";", ":", "=", "<", ">", "+", "-",
+    "*", "/", "%", "@",
+];
 
 /// Splits the text; every token comes with its line, and the last one is `End`.
 pub(super) fn tokens(text: &str) -> Read<Vec<(Token, usize)>> {

@@ -9,7 +9,7 @@ mod tree;
 
 use std::fmt;
 
-use program::{Role, ScalarType};
+use program::{BinaryOp, Role, ScalarType};
 
 use crate::{ArrayDecl, Cond, For, Index, Kernel, LocalDecl, LoopKind, ScalarDecl, Stmt, VarId};
 use lex::{Token, tokens};
@@ -240,7 +240,32 @@ impl Reader {
         self.assignment()
     }
 
+    /// `scatter(H, idx[c0]) += value`
+    fn scatter(&mut self) -> Read<Stmt> {
+        let line = self.line();
+        self.expect("(")?;
+        let trees = self.list(")")?;
+        let Some((array, index)) = trees.split_first() else { return error(line, "expected the name of an array") };
+        let (array, index) = self.scope.gather(array, index)?;
+        let at = self.place()?;
+        let line = self.line();
+        let op = match self.next() {
+            Token::Symbol("+=") => BinaryOp::Add,
+            Token::Symbol("*=") => BinaryOp::Mul,
+            Token::Word(word) if word == "min" && self.eat("=") => BinaryOp::Min,
+            Token::Word(word) if word == "max" && self.eat("=") => BinaryOp::Max,
+            token => return error(line, format!("expected `+=`, `*=`, `min=` or `max=`, found {token}")),
+        };
+        let ty = self.scope.kernel.arrays[array.index()].ty;
+        let value = self.tree_and(|scope, tree| scope.expr(tree, Some(ty)))?;
+        Ok(Stmt::Scatter { array, index, op, value, at })
+    }
+
     fn assignment(&mut self) -> Read<Stmt> {
+        if self.at("scatter") && self.peek_at(1).is("(") {
+            self.next();
+            return self.scatter();
+        }
         let line = self.line();
         let name = self.name()?;
         match self.scope.meaning(line, &name)? {

@@ -158,6 +158,10 @@ impl Scope {
                 }
                 _ => return error(line, format!("`{name}` is not an array")),
             },
+            TreeKind::At(span, operand) => {
+                let operand = self.expr(operand, expected)?;
+                Expr { ty: operand.ty, kind: ExprKind::At(*span, Box::new(operand)) }
+            }
             TreeKind::Neg(operand) => unary(UnaryOp::Neg, self.expr(operand, expected)?),
             TreeKind::Not(operand) => unary(UnaryOp::Not, self.expr(operand, Some(ScalarType::Bool))?),
             TreeKind::Binary(Infix::Op(op), a, b) => self.binary(*op, a, b, expected)?,
@@ -171,6 +175,16 @@ impl Scope {
             }
             TreeKind::Call(name, arguments) => self.call(line, name, arguments, expected)?,
         })
+    }
+
+    /// An array, and subscripts that are values.
+    pub(super) fn gather(&self, array: &Tree, index: &[Tree]) -> Read<(ArrayId, Vec<Expr>)> {
+        let TreeKind::Name(name) = &array.kind else { return error(array.line, "expected the name of an array") };
+        let Meaning::Array(array) = self.meaning(array.line, name)? else {
+            return error(array.line, format!("`{name}` is not an array"));
+        };
+        let index = index.iter().map(|index| self.expr(index, Some(ScalarType::I64))).collect::<Read<_>>()?;
+        Ok((array, index))
     }
 
     fn binary(&self, op: BinaryOp, a: &Tree, b: &Tree, expected: Option<ScalarType>) -> Read<Expr> {
@@ -187,6 +201,11 @@ impl Scope {
             return Ok(unary(op, self.expr(argument, expected)?));
         }
         match (name, arguments) {
+            ("gather", [array, index @ ..]) => {
+                let (array, index) = self.gather(array, index)?;
+                let ty = self.kernel.arrays[array.index()].ty;
+                Ok(Expr { kind: ExprKind::Gather { array, index }, ty })
+            }
             ("index", [index]) => Ok(Expr { kind: ExprKind::Index(self.index(index)?), ty: ScalarType::I64 }),
             ("cond", [cond]) => Ok(Expr { kind: ExprKind::Cond(self.cond(cond)?), ty: ScalarType::Bool }),
             ("min", [a, b]) => self.binary(BinaryOp::Min, a, b, expected),

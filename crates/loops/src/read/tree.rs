@@ -1,5 +1,6 @@
 //! Expressions as untyped trees, by precedence.
 
+use diag::Span;
 use program::{BinaryOp, ScalarType, Value};
 
 use super::lex::{Number, Token};
@@ -30,6 +31,8 @@ pub(super) enum TreeKind {
     Chain(BinaryOp, Vec<Tree>),
     Call(String, Vec<Tree>),
     Access(String, Vec<Tree>),
+    /// The operand, and its place in the source.
+    At(Span, Box<Tree>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +131,31 @@ impl Reader {
             let operand = self.nested(|reader| reader.prefix_tree(u8::MAX))?;
             return grown(operand.height, line, TreeKind::Neg(Box::new(operand)));
         }
-        self.atom()
+        let mut atom = self.atom()?;
+        while let Some(span) = self.place()? {
+            atom = grown(atom.height, line, TreeKind::At(span, Box::new(atom)))?;
+        }
+        Ok(atom)
+    }
+
+    /// `@12..20`, if it is there.
+    pub(super) fn place(&mut self) -> Read<Option<Span>> {
+        if !self.eat("@") {
+            return Ok(None);
+        }
+        let start = self.offset()?;
+        self.expect("..")?;
+        Ok(Some(Span { start, end: self.offset()? }))
+    }
+
+    fn offset(&mut self) -> Read<u32> {
+        let line = self.line();
+        match self.next() {
+            Token::Number(number) if !number.float && number.suffix.is_none() => {
+                number.text.parse().map_or_else(|_| error(line, "a place in the source is out of range"), Ok)
+            }
+            token => error(line, format!("expected a place in the source, found {token}")),
+        }
     }
 
     fn atom(&mut self) -> Read<Tree> {

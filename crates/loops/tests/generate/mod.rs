@@ -3,6 +3,7 @@
 //! In: bytes, each of which makes one choice; when they run out, the simplest choice is made.  Out: a kernel.
 //! Also used by the tests of `interp`.
 
+use diag::Span;
 use loops::{
     ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LocalDecl, LocalId, LoopKind, ParamId,
     ScalarDecl, ScalarId, Stmt, VarId,
@@ -102,6 +103,7 @@ impl Generator<'_> {
     /// One or more statements that belong together.
     fn stmts(&mut self, depth: usize) -> Vec<Stmt> {
         match self.pick(if depth == 0 { 4 } else { 10 }) {
+            0 if self.pick(4) == 3 => vec![self.scatter()],
             0 | 1 => vec![self.store()],
             2 | 3 if self.parallel > 1 => vec![self.store()],
             2 => {
@@ -252,6 +254,36 @@ impl Generator<'_> {
         Stmt::Store { array, index: self.cell(array), value }
     }
 
+    fn scatter(&mut self) -> Stmt {
+        let array = self.of(&[X, S, Y, Q]);
+        let value = if matches!(array, X | S) { self.float(2) } else { self.int(2) };
+        let op = self.of(&[BinaryOp::Add, BinaryOp::Mul, BinaryOp::Min, BinaryOp::Max]);
+        let at = (self.pick(2) == 1).then(|| Span::new(self.pick(100), 100));
+        Stmt::Scatter { array, index: self.data_cell(array), op, value, at }
+    }
+
+    /// Subscripts that depend on data, all of them in bounds.
+    fn data_cell(&mut self, array: ArrayId) -> Vec<Expr> {
+        let rank = if matches!(array, A | X | S) { 2 } else { 1 };
+        (0..rank).map(|_| self.data_subscript()).collect()
+    }
+
+    fn data_subscript(&mut self) -> Expr {
+        let ty = ScalarType::I64;
+        if self.pick(3) == 0 {
+            return expr(ExprKind::Index(self.point()), ty);
+        }
+        let data = expr(ExprKind::Cast(Box::new(self.int(1))), ty);
+        let three = Expr::constant(Value::I64(3));
+        expr(ExprKind::Binary(BinaryOp::Rem, Box::new(data), Box::new(three)), ty)
+    }
+
+    fn gather(&mut self, arrays: &[ArrayId], ty: ScalarType) -> Expr {
+        let array = self.of(arrays);
+        let gather = expr(ExprKind::Gather { array, index: self.data_cell(array) }, ty);
+        if self.pick(2) == 0 { gather } else { expr(ExprKind::At(Span::new(3, 7), Box::new(gather)), ty) }
+    }
+
     fn cond(&mut self, depth: usize) -> Cond {
         match self.pick(if depth == 0 { 3 } else { 6 }) {
             0..=2 => {
@@ -284,6 +316,7 @@ impl Generator<'_> {
         let ty = ScalarType::F64;
         let kind = match self.pick(if depth == 0 { 5 } else { 10 }) {
             0 => ExprKind::Const(Value::F64([0.0, 1.5, -0.0, -2.0, f64::INFINITY, 1e300, f64::NAN][self.pick(7)])),
+            1 if depth > 0 && self.pick(4) == 3 => return self.gather(&[A, X, S], ty),
             1 | 2 => return self.load(&[A, X, S, P], ty),
             3 => ExprKind::Scalar(ScalarId(0)),
             4 if self.set.contains(&V) => ExprKind::Local(V),
@@ -327,6 +360,7 @@ impl Generator<'_> {
         let ty = ScalarType::I32;
         let kind = match self.pick(if depth == 0 { 4 } else { 7 }) {
             0 => ExprKind::Const(Value::I32([1, -3, i32::MIN, 0][self.pick(4)])),
+            1 if depth > 0 && self.pick(4) == 3 => return self.gather(&[B, Y, Q], ty),
             1 => return self.load(&[B, Y, Q], ty),
             2 if self.set.contains(&W) => ExprKind::Local(W),
             2 if self.set.contains(&U) => ExprKind::Local(U),

@@ -1,6 +1,7 @@
 //! Bounds: every access stays inside its array, for all parameter values.
 
 use diag::Diagnostic;
+use program::Subscript;
 
 use crate::fault::Attempt;
 use crate::scop::{Access, ArrayOrigin, Scop, Statement};
@@ -60,7 +61,10 @@ fn explain(scop: &Scop, statement: &Statement, access: &Access, verb: &str, samp
     if !values.is_empty() {
         diagnostic = diagnostic.note(format!("this happens for {values}"));
     }
-    let subscript = access.index.get(outside).map(|index| function.show(index)).unwrap_or_default();
+    let subscript = match access.index.get(outside) {
+        Some(Subscript::Affine(index)) => function.show(index),
+        Some(Subscript::Data(_)) | None => String::new(),
+    };
     let bound = array.shape.get(outside).map(|extent| function.show(extent)).unwrap_or_default();
     let guard = if index < 0 { format!("{subscript} >= 0") } else { format!("{subscript} < {bound}") };
     diagnostic.help(format!("narrow the indices with a guard, `| {guard}`, or rule these sizes out with `where`"))

@@ -6,8 +6,8 @@ use program::Role;
 use crate::deps::Dependences;
 use crate::equations::place;
 use crate::fault::Attempt;
-use crate::scop::Scop;
-use crate::witness::{evaluate, show_cell, show_params, show_point, smallest};
+use crate::scop::{Scop, ScopArray};
+use crate::witness::{show_cell, show_params, show_point, smallest};
 
 pub(super) fn check(scop: &Scop, dependences: &Dependences) -> Attempt<Vec<Diagnostic>> {
     let mut diagnostics = unassigned_outputs(scop)?;
@@ -54,10 +54,9 @@ fn undefined_reads(scop: &Scop, dependences: &Dependences) -> Attempt<Vec<Diagno
         let Some(sample) = smallest(map.wrap()?, &scop.context)? else { continue };
         let (instance, cell) = sample.point.split_at(statement.iters.len().min(sample.point.len()));
         let reads = statement.reads.iter().filter(|read| read.array == id);
-        let found = reads
-            .clone()
-            .find(|read| evaluate(&read.index, &sample.params, &statement.iters, instance).as_deref() == Some(cell));
-        let span = found.or_else(|| reads.clone().next()).map_or(statement.span, |read| read.span);
+        let found = reads.clone().find(|read| read.may_touch(&sample.params, &statement.iters, instance, cell));
+        let found = found.or_else(|| reads.clone().next());
+        let span = found.map_or(statement.span, |read| read.span);
         if diagnostics.iter().any(|known| known.span() == span) {
             continue;
         }
@@ -71,19 +70,31 @@ fn undefined_reads(scop: &Scop, dependences: &Dependences) -> Attempt<Vec<Diagno
         let at = show_point(&scop.function, &statement.iters, instance);
         let at = if at.is_empty() { String::new() } else { format!(" at {at}") };
         let values = show_params(&scop.function, &sample.params);
+        let verb = if statement.scatters() && id == statement.write.array { "updates" } else { "reads" };
+        let verb = found.map_or(verb.to_string(), |read| read.verb(verb));
         let by_equations =
             scop.equations.system_of(id).is_some_and(|system| system.clauses.contains(&place(statement)));
         let (message, label) = if by_equations {
-            (format!("reads {cell}, which no clause defines"), "is defined by equations")
+            (format!("{verb} {cell}, which no clause defines"), "is defined by equations")
         } else {
-            (format!("reads {cell} before it is assigned"), "has no value before it is assigned")
+            (format!("{verb} {cell} before it is assigned"), "has no value before it is assigned")
         };
         let mut diagnostic =
-            Diagnostic::error("E0405", span, message).here(format!("reads {cell}{at}")).label(array.span, label);
+            Diagnostic::error("E0405", span, message).here(format!("{verb} {cell}{at}")).label(array.span, label);
         if !values.is_empty() {
             diagnostic = diagnostic.note(format!("this happens for {values}"));
+        }
+        if verb.ends_with("update") {
+            diagnostic = diagnostic.help(format!("give all cells a value first, such as `{} = 0`", whole(array)));
         }
         diagnostics.push(diagnostic);
     }
     Ok(diagnostics)
+}
+
+/// `H[i, j]`
+fn whole(array: &ScopArray) -> String {
+    let names: Vec<String> = (0..array.shape.len()).map(|position| format!("i{position}")).collect();
+    let names = if names.len() == 1 { vec!["i".to_string()] } else { names };
+    format!("{}[{}]", array.name, names.join(", "))
 }

@@ -5,11 +5,11 @@
 
 use diag::{Diagnostic, Span};
 use isl::{Set, Space};
-use program::{Affine, Assign, Cond, Expr, ExprKind, IterId, Node, Role};
+use program::{Affine, Assign, Cond, Expr, ExprKind, IterId, Node, Role, Subscript};
 
 use crate::fault::{Attempt, Fault};
 use crate::model::stride;
-use crate::scop::Scop;
+use crate::scop::{Scop, Statement};
 use crate::sets::{aff, cond_set, in_range};
 use crate::witness::{evaluate, show_cell, show_params, show_point, smallest};
 
@@ -66,6 +66,8 @@ impl Checker<'_> {
                     conds.pop();
                     outer.pop();
                 }
+                // Instances of a scatter may meet in a cell.
+                Node::Scatter(_) => {}
                 Node::Assign(assign) if assign.foralls.is_empty() => {}
                 Node::Assign(assign) => self.assign(assign, outer, conds)?,
             }
@@ -106,7 +108,24 @@ impl Checker<'_> {
                     return Ok(());
                 }
                 let pair = Pair { assign, outer: outer.to_vec(), inner: inner.clone() };
-                self.foreign_read(&pair, conds, path, index, expr.span)
+                let index: Vec<Option<&Affine>> = index.iter().map(Some).collect();
+                self.foreign_read(&pair, conds, path, &index, expr.span)
+            }
+            ExprKind::Gather { array, index } => {
+                for subscript in Subscript::data(index) {
+                    self.reads(assign, subscript, outer, conds, inner, path)?;
+                }
+                if *array != assign.target {
+                    return Ok(());
+                }
+                let pair = Pair { assign, outer: outer.to_vec(), inner: inner.clone() };
+                self.foreign_read(
+                    &pair,
+                    conds,
+                    path,
+                    &index.iter().map(Subscript::as_affine).collect::<Vec<_>>(),
+                    expr.span,
+                )
             }
             ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => {
                 self.reads(assign, operand, outer, conds, inner, path)
@@ -156,9 +175,10 @@ impl Checker<'_> {
         Ok((space, set))
     }
 
-    /// The pairs in which the writer's cell is the cell that the other instance names by `index`.
-    fn same_cell(&self, pair: &Pair<'_>, space: &Space, mut set: Set, index: &[Affine]) -> Attempt<Set> {
+    /// The pairs in which the writer's cell is, or may be, the cell that the other instance names by `index`.
+    fn same_cell(&self, pair: &Pair<'_>, space: &Space, mut set: Set, index: &[Option<&Affine>]) -> Attempt<Set> {
         for (written, other) in pair.assign.index.iter().zip(index) {
+            let Some(other) = other else { continue };
             let written = aff(space, written, &|iter| pair.position(iter, false))?;
             let other = aff(space, other, &|iter| pair.position(iter, true))?;
             set = set.intersect(written.eq_set(other)?)?;
@@ -188,7 +208,7 @@ impl Checker<'_> {
         pair: &Pair<'_>,
         conds: &[Cond],
         path: &[Cond],
-        index: &[Affine],
+        index: &[Option<&Affine>],
         span: Span,
     ) -> Attempt<()> {
         let (space, mut set) = self.pairs(pair, conds)?;
@@ -206,15 +226,20 @@ impl Checker<'_> {
             return Ok(());
         }
         let array = &self.scop.array(pair.assign.target).name;
-        let message = format!("the forall `{}` reads what it writes at another instance", pair.assign.name);
+        let known = index.iter().all(Option::is_some);
+        let reads = if known { "reads" } else { "may read" };
+        let message = format!("the forall `{}` {reads} what it writes at another instance", pair.assign.name);
         let mut diagnostic = Diagnostic::error("E0402", span, message)
-            .here(format!("instance {} reads {}", conflict.other, conflict.cell))
+            .here(format!("instance {} {reads} {}", conflict.other, conflict.cell))
             .label(pair.assign.target_span, format!("instance {} writes {}", conflict.writer, conflict.cell))
             .note(conflict.note())
             .help(format!("if the order matters, write a `for` loop; if the old values are meant, write the result to another array than `{array}`"));
-        if pair.outer.is_empty() {
+        // Of what depends on data, no order can be found.
+        if pair.outer.is_empty() && known {
+            let updates = |statement: &Statement| statement.scatters() && statement.write.array == pair.assign.target;
             let why_not = match self.scop.array(pair.assign.target).role {
                 Role::In | Role::InOut => "is neither",
+                Role::Out | Role::Local if self.scop.statements.iter().any(updates) => "is also updated",
                 Role::Out | Role::Local => "is also assigned in a `for`",
             };
             diagnostic = diagnostic.help(format!(
@@ -227,7 +252,8 @@ impl Checker<'_> {
 
     fn double_write(&mut self, pair: &Pair<'_>, conds: &[Cond]) -> Attempt<()> {
         let (space, set) = self.pairs(pair, conds)?;
-        let set = self.same_cell(pair, &space, set, &pair.assign.index)?;
+        let index: Vec<Option<&Affine>> = pair.assign.index.iter().map(Some).collect();
+        let set = self.same_cell(pair, &space, set, &index)?;
         let conflicts = self.different(pair, &space, set, true)?;
         let Some(conflict) = self.conflict(pair, conflicts)? else { return Ok(()) };
         let message = format!("two instances of the forall `{}` write the same cell", pair.assign.name);

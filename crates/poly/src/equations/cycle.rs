@@ -310,9 +310,8 @@ impl Cycle {
     }
 
     fn span_of(&self, scop: &Scop, statement: &Statement, need: &Need) -> diag::Span {
-        let at = At { params: &self.params, iters: &statement.iters, values: &need.reader.1 };
         let reads = statement.reads.iter().filter(|read| scop.array(read.array).name == need.array);
-        let hit = reads.clone().find(|read| at.cell(&read.index).as_deref() == Some(&need.cell));
+        let hit = reads.clone().find(|read| read.may_touch(&self.params, &statement.iters, &need.reader.1, &need.cell));
         hit.or_else(|| reads.clone().next()).map_or(statement.span, |read| read.span)
     }
 

@@ -185,6 +185,7 @@ fn interrupted(scop: &Scop, interruption: &Interruption, read: Span) -> Diagnost
     let (span, what) = match function.body.get(interruption.place) {
         Some(Node::For(node)) => (node.span, "this loop"),
         Some(Node::Assign(assign)) => (assign.span, "this statement"),
+        Some(Node::Scatter(scatter)) => (scatter.span, "this statement"),
         None => (function.span, "a statement"),
     };
     let (message, fix) = if interruption.writes {

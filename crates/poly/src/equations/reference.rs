@@ -27,13 +27,13 @@ pub(crate) fn rearranged(scop: &Scop, params: &[i64], instances: Vec<Instance>) 
     let mut definitions: HashMap<(ArrayId, Vec<i64>), usize> = HashMap::new();
     for (number, (position, values)) in instances.iter().enumerate() {
         let statement = &scop.statements[*position];
-        let mut loads = Loads { at: At { params, iters: &statement.iters, values }, cells: Vec::new() };
+        let mut loads = Loads { scop, at: At { params, iters: &statement.iters, values }, cells: Vec::new() };
         loads.expr(&statement.value)?;
-        let target = (statement.write.array, loads.cell(&statement.write.index)?);
-        if is_final(statement) && scop.equations.contains(target.0) {
-            definitions.insert(target.clone(), number);
+        let targets = loads.all_cells(statement.write.array, &statement.write.index)?;
+        if is_final(statement) && scop.equations.contains(statement.write.array) {
+            definitions.extend(targets.iter().map(|target| (target.clone(), number)));
         }
-        accesses.push((loads.cells, target));
+        accesses.push((loads.cells, targets));
     }
 
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); instances.len()];
@@ -45,7 +45,7 @@ pub(crate) fn rearranged(scop: &Scop, params: &[i64], instances: Vec<Instance>) 
         }
     };
     let mut histories: HashMap<(ArrayId, Vec<i64>), History> = HashMap::new();
-    for (number, (reads, target)) in accesses.into_iter().enumerate() {
+    for (number, (reads, targets)) in accesses.into_iter().enumerate() {
         let statement = &scop.statements[instances[number].0];
         for read in reads {
             let system = scop.equations.system_of(read.0);
@@ -68,10 +68,12 @@ pub(crate) fn rearranged(scop: &Scop, params: &[i64], instances: Vec<Instance>) 
                 }
             }
         }
-        let history = histories.entry(target).or_default();
-        history.writer.into_iter().for_each(|writer| order(writer, number));
-        history.readers.iter().for_each(|reader| order(*reader, number));
-        *history = History { writer: Some(number), readers: Vec::new() };
+        for target in targets {
+            let history = histories.entry(target).or_default();
+            history.writer.into_iter().for_each(|writer| order(writer, number));
+            history.readers.iter().for_each(|reader| order(*reader, number));
+            *history = History { writer: Some(number), readers: Vec::new() };
+        }
     }
 
     let mut ready: BTreeSet<usize> = (0..instances.len()).filter(|number| waits_for[*number] == 0).collect();

@@ -6,9 +6,10 @@
 //! the rest after, each with what remains of its own loops.
 
 use diag::Diagnostic;
-use program::{Affine, Atom, IterId};
+use program::{Atom, IterId, Subscript};
 
 use super::{Applied, Step, Word, misuse, overflow, select};
+use crate::model::used_iters;
 use crate::plan::{Entry, Loop, LoopKind, Plan};
 use crate::scop::{Scop, StatementKind};
 
@@ -145,14 +146,20 @@ fn closest_walk(scop: &Scop, parts: &[Part]) -> Option<String> {
 }
 
 /// What it costs to step one iteration: nothing if the cell stays, little to the next cell, a cache line otherwise.
-fn step_cost(index: &[Affine], iter: IterId) -> usize {
-    let uses = |affine: &Affine| {
-        let mut found = false;
-        affine.visit_iters(&mut |used| found |= used == iter);
-        found
+fn step_cost(index: &[Subscript], iter: IterId) -> usize {
+    let uses = |subscript: &Subscript| match subscript {
+        Subscript::Affine(affine) => {
+            let mut found = false;
+            affine.visit_iters(&mut |used| found |= used == iter);
+            found
+        }
+        Subscript::Data(expr) => used_iters(expr).contains(&iter),
     };
     let Some((last, outer)) = index.split_last() else { return 0 };
-    let next = last.terms.get(&Atom::Iter(iter)).is_some_and(|coefficient| coefficient.abs() == 1);
+    let next = match last {
+        Subscript::Affine(last) => last.terms.get(&Atom::Iter(iter)).is_some_and(|by| by.abs() == 1),
+        Subscript::Data(_) => false,
+    };
     match (outer.iter().any(uses), uses(last)) {
         (false, false) => 0,
         (false, true) if next => 1,

@@ -7,7 +7,7 @@ use super::extreme::{self, Extreme};
 use super::names::{self, Meaning};
 use super::typing::widened;
 use super::{Lowerer, MAX_DIMENSIONS};
-use crate::{Affine, ArrayId, BinaryOp, Bound, Cond, Expr, ExprKind, ReduceOp, ScalarType, UnaryOp, Value};
+use crate::{Affine, ArrayId, BinaryOp, Bound, Cond, Expr, ExprKind, ReduceOp, ScalarType, Subscript, UnaryOp, Value};
 
 /// Whether an expression is made of literals only and still takes the type of its context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,13 +147,13 @@ impl Lowerer<'_> {
                 Some(Typed::strong(Expr { kind: ExprKind::Scalar(id), ty, span }))
             }
             Some((Meaning::Array(id), _)) => {
-                let cell = self.cell_of(id);
+                let cell = self.cell_of(id).into_iter().map(Subscript::Affine).collect();
                 self.load(id, cell, span)
             }
             Some((Meaning::Constant(position), _)) => self.constant_value(position, span),
             Some((Meaning::Table(position), _)) => {
                 let array = self.table_array(position);
-                let cell = self.cell_of(array);
+                let cell = self.cell_of(array).into_iter().map(Subscript::Affine).collect();
                 self.load(array, cell, span)
             }
             Some((Meaning::Broken, _)) => {
@@ -221,12 +221,13 @@ impl Lowerer<'_> {
             }
         };
         let outside = self.cell.take();
-        let index: Vec<Option<Affine>> = indices.iter().map(|index| self.lower_affine(index, "a subscript")).collect();
+        let index: Vec<Option<Subscript>> = indices.iter().map(|index| self.lower_subscript(index)).collect();
         self.cell = outside;
-        let index: Option<Vec<Affine>> = index.into_iter().collect();
+        let index: Option<Vec<Subscript>> = index.into_iter().collect();
         let Some(position) = table else { return self.load(array?, index?, span) };
         let index = index?;
-        if let Some((value, ty)) = self.table_of(position).and_then(|table| table.cell(&index)) {
+        let cell = Subscript::all_affine(&index);
+        if let Some((value, ty)) = cell.and_then(|cell| self.table_of(position)?.cell(&cell)) {
             let affine = if let Value::I64(value) = value { Some(Affine::constant(value)) } else { None };
             return Some(Typed { affine, ..Typed::strong(Expr { kind: ExprKind::Const(value), ty, span }) });
         }
@@ -234,12 +235,16 @@ impl Lowerer<'_> {
         self.load(array, index, span)
     }
 
-    fn load(&mut self, array: ArrayId, index: Vec<Affine>, span: Span) -> Option<Typed> {
+    fn load(&mut self, array: ArrayId, index: Vec<Subscript>, span: Span) -> Option<Typed> {
         if !self.check_rank(array, index.len(), span) {
             return None;
         }
         let ty = self.function.array(array).ty;
-        Some(Typed::strong(Expr { kind: ExprKind::Load { array, index }, ty, span }))
+        let kind = match Subscript::all_affine(&index) {
+            Some(index) => ExprKind::Load { array, index },
+            None => ExprKind::Gather { array, index },
+        };
+        Some(Typed::strong(Expr { kind, ty, span }))
     }
 
     pub(super) fn check_rank(&mut self, array: ArrayId, subscripts: usize, span: Span) -> bool {

@@ -9,7 +9,7 @@ use super::extreme;
 use super::typing::affine_operation;
 use crate::{
     Affine, ArgRef, ArrayId, Assign, Atom, Bound, Cond, Expr, ExprKind, For, Function, Iter, IterId, Node, Role,
-    ScalarId, ScalarType, Value,
+    ScalarId, ScalarType, Scatter, Subscript, Value,
 };
 
 /// The largest expression that inlining may make, in nodes, and its depth.
@@ -118,6 +118,7 @@ impl Inliner<'_> {
                 Node::For(For { bound, step: node.step, rev: node.rev, body, span: node.span })
             }
             Node::Assign(assign) => Node::Assign(self.assign(assign)?),
+            Node::Scatter(scatter) => Node::Scatter(self.scatter(scatter)?),
         })
     }
 
@@ -136,6 +137,36 @@ impl Inliner<'_> {
         };
         self.avoid.truncate(mark);
         Some(copy)
+    }
+
+    fn scatter(&mut self, scatter: &Scatter) -> Option<Scatter> {
+        let mark = self.avoid.len();
+        let foralls = scatter.foralls.iter().map(|bound| self.bound(bound)).collect::<Option<Vec<_>>>()?;
+        let copy = Scatter {
+            name: format!("{}_{}", self.prefix, scatter.name),
+            foralls,
+            guard: self.cond(&scatter.guard)?,
+            target: *self.arrays.get(scatter.target.index())?,
+            index: self.subscripts(&scatter.index)?,
+            target_span: scatter.target_span,
+            op: scatter.op,
+            value: self.expr(&scatter.value)?,
+            span: scatter.span,
+        };
+        self.avoid.truncate(mark);
+        Some(copy)
+    }
+
+    /// A subscript that is checked at run time stays one, even if it has become affine: under a condition on data, it
+    /// could not be proven.
+    fn subscripts(&mut self, index: &[Subscript]) -> Option<Vec<Subscript>> {
+        let subscript = |subscript: &Subscript| {
+            Some(match subscript {
+                Subscript::Affine(affine) => Subscript::Affine(self.affine(affine)?),
+                Subscript::Data(expr) => Subscript::Data(Box::new(self.expr(expr)?)),
+            })
+        };
+        index.iter().map(subscript).collect()
     }
 
     /// Declares a fresh iterator for a bound; its name stays in `avoid` for the caller to take back.
@@ -195,6 +226,9 @@ impl Inliner<'_> {
                     return Some(value.clone());
                 }
                 ExprKind::Load { array: *self.arrays.get(array.index())?, index: self.affines(index)? }
+            }
+            ExprKind::Gather { array, index } => {
+                ExprKind::Gather { array: *self.arrays.get(array.index())?, index: self.subscripts(index)? }
             }
             ExprKind::Unary(op, operand) => ExprKind::Unary(*op, Box::new(self.expr(operand)?)),
             ExprKind::Binary(op, lhs, rhs) => {
@@ -266,6 +300,7 @@ fn measure(expr: &Expr) -> (usize, usize) {
 fn combine(expr: &Expr, part: &dyn Fn(&Expr) -> (usize, usize)) -> (usize, usize) {
     let parts: Vec<&Expr> = match &expr.kind {
         ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Load { .. } => Vec::new(),
+        ExprKind::Gather { index, .. } => Subscript::data(index).collect(),
         ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => vec![operand],
         ExprKind::Binary(_, lhs, rhs) => vec![lhs, rhs],
         ExprKind::Select { cond, then, otherwise, .. } => vec![cond, then, otherwise],
@@ -281,6 +316,9 @@ fn combine(expr: &Expr, part: &dyn Fn(&Expr) -> (usize, usize)) -> (usize, usize
 pub(super) fn reduction_names(function: &Function, expr: &Expr, found: &mut Vec<String>) {
     match &expr.kind {
         ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Load { .. } => {}
+        ExprKind::Gather { index, .. } => {
+            Subscript::data(index).for_each(|part| reduction_names(function, part, found));
+        }
         ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => reduction_names(function, operand, found),
         ExprKind::Binary(_, lhs, rhs) => {
             reduction_names(function, lhs, found);
@@ -299,7 +337,7 @@ pub(super) fn reduction_names(function: &Function, expr: &Expr, found: &mut Vec<
 pub(super) fn statements(node: &Node) -> usize {
     match node {
         Node::For(node) => node.body.iter().map(statements).sum(),
-        Node::Assign(_) => 1,
+        Node::Assign(_) | Node::Scatter(_) => 1,
     }
 }
 
@@ -308,12 +346,17 @@ pub(super) fn loop_depth(node: &Node) -> usize {
     match node {
         Node::For(node) => 1 + node.body.iter().map(loop_depth).max().unwrap_or(0),
         Node::Assign(assign) => assign.foralls.len() + reduction_depth(&assign.value),
+        Node::Scatter(scatter) => {
+            let parts = Subscript::data(&scatter.index).chain([&scatter.value]);
+            scatter.foralls.len() + parts.map(reduction_depth).max().unwrap_or(0)
+        }
     }
 }
 
 pub(super) fn reduction_depth(expr: &Expr) -> usize {
     match &expr.kind {
         ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Load { .. } => 0,
+        ExprKind::Gather { index, .. } => Subscript::data(index).map(reduction_depth).max().unwrap_or(0),
         ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => reduction_depth(operand),
         ExprKind::Binary(_, lhs, rhs) => reduction_depth(lhs).max(reduction_depth(rhs)),
         ExprKind::Select { cond, then, otherwise, .. } => {

@@ -7,6 +7,7 @@
 mod callees;
 mod calls;
 mod constants;
+mod data;
 mod example;
 mod expr;
 mod extreme;

@@ -129,10 +129,12 @@ impl Lowerer<'_> {
         result
     }
 
-    /// Subscripts of the target in which `name` stands alone.
+    /// Subscripts of the target, and inside them, in which `name` stands alone.
     pub(super) fn target_uses(&self, target: &ast::Target, name: &str) -> Vec<Use> {
         let subscripts: Vec<&ast::Expr> = target.indices.iter().map(|index| &index.expr).collect();
-        self.subscript_uses(&target.name.name, &subscripts, name)
+        let mut uses = self.subscript_uses(&target.name.name, &subscripts, name);
+        subscripts.into_iter().for_each(|subscript| self.collect_uses(subscript, name, &mut uses));
+        uses
     }
 
     /// The subscript of the target in which `name` stands with a constant, if there is one, and none in which it is alone.
@@ -183,6 +185,7 @@ impl Lowerer<'_> {
             Index { base, indices } => {
                 let subscripts: Vec<&ast::Expr> = indices.iter().collect();
                 found.extend(self.subscript_uses(&base.name, &subscripts, name));
+                indices.iter().for_each(|index| self.collect_uses(index, name, found));
             }
             Call { args, .. } => args.iter().for_each(|arg| self.collect_uses(arg, name, found)),
             Unary { operand, .. } => self.collect_uses(operand, name, found),

@@ -5,24 +5,26 @@ use syntax::ast;
 
 use super::Lowerer;
 use super::calls::{CallStmt, Into};
+use super::data::Update;
 use super::expr::Typed;
 use super::names::Meaning;
-use crate::{Affine, ArrayId, Assign, BinaryOp, Bound, Cond, Expr, ExprKind, For, Node, Role, ScalarType};
+use crate::{Affine, ArrayId, Assign, BinaryOp, Bound, Cond, Expr, ExprKind, For, Node, Role, ScalarType, Subscript};
 
 /// The left-hand side, resolved; its iterators are in scope.
-struct Forall {
-    foralls: Vec<Bound>,
-    index: Vec<Affine>,
-    guard: Cond,
+pub(super) struct Forall {
+    pub(super) foralls: Vec<Bound>,
+    pub(super) index: Vec<Subscript>,
+    pub(super) guard: Cond,
     /// Whether a `min` or `max` in a range is a part of the guard.
     narrowed: bool,
 }
 
 impl Forall {
-    /// The statement that stores `value` in the cells of this left-hand side.
-    fn assign(self, name: String, target: ArrayId, target_span: Span, value: Expr, span: Span) -> Assign {
+    /// The statement that stores `value` in the cells of this left-hand side; `None` if they depend on data.
+    fn assign(self, name: String, target: ArrayId, target_span: Span, value: Expr, span: Span) -> Option<Assign> {
         let Forall { foralls, index, guard, .. } = self;
-        Assign { name, foralls, guard, target, index, target_span, value, span }
+        let index = Subscript::all_affine(&index)?;
+        Some(Assign { name, foralls, guard, target, index, target_span, value, span })
     }
 }
 
@@ -42,9 +44,7 @@ impl Lowerer<'_> {
             ast::StmtKind::Let { target, ty, value } => {
                 self.lower_let(stmt, target, ty.as_ref(), value.as_ref()).map(Node::Assign)
             }
-            ast::StmtKind::Assign { target, op, value } => {
-                self.lower_assign(stmt, target, *op, value).map(Node::Assign)
-            }
+            ast::StmtKind::Assign { target, op, value } => self.lower_assign(stmt, target, *op, value),
             ast::StmtKind::For { .. } => self.lower_for(stmt),
             ast::StmtKind::Call { .. } => None,
         };
@@ -114,7 +114,7 @@ impl Lowerer<'_> {
         target: &ast::Target,
         op: ast::AssignOp,
         value: &ast::Expr,
-    ) -> Option<Assign> {
+    ) -> Option<Node> {
         let name = self.statement_name(stmt.label.as_ref());
         let array = self.lower_target_array(target);
         self.scope.enter();
@@ -123,8 +123,12 @@ impl Lowerer<'_> {
         let lowered = forall.and_then(|forall| Some((forall, self.lower_expr(value)?)));
         self.scope.leave();
         let (array, (forall, value)) = (array?, lowered?);
-        let value = self.assigned_value(array, &forall.index, target.span, op, value)?;
-        Some(forall.assign(name, array, target.span, value, stmt.span))
+        let Some(cells) = Subscript::all_affine(&forall.index) else {
+            let update = Update { name, target, array, op, span: stmt.span };
+            return self.lower_scatter(update, forall, value).map(Node::Scatter);
+        };
+        let value = self.assigned_value(array, &cells, target.span, op, value)?;
+        forall.assign(name, array, target.span, value, stmt.span).map(Node::Assign)
     }
 
     /// The array that an assignment writes, if it may be written.
@@ -201,10 +205,10 @@ impl Lowerer<'_> {
                 None => sound = false,
             }
         }
-        let index: Vec<Option<Affine>> =
-            target.indices.iter().map(|index| self.lower_affine(&index.expr, "a subscript")).collect();
+        let index: Vec<Option<Subscript>> =
+            target.indices.iter().map(|index| self.lower_subscript(&index.expr)).collect();
         let guard = target.guard.as_ref().map_or(Some(Cond::TRUE), |guard| self.lower_cond(guard, "a guard"));
-        let index: Option<Vec<Affine>> = index.into_iter().collect();
+        let index: Option<Vec<Subscript>> = index.into_iter().collect();
         if !sound {
             return None;
         }
@@ -246,7 +250,28 @@ impl Lowerer<'_> {
                 self.collect_fresh(rhs, None, fresh);
             }
             Paren(inner) => self.collect_fresh(inner, range, fresh),
-            _ => {}
+            Index { indices: parts, .. } | Call { args: parts, .. } => {
+                parts.iter().for_each(|part| self.collect_fresh(part, None, fresh));
+            }
+            Compare { first, rest } => {
+                self.collect_fresh(first, None, fresh);
+                rest.iter().for_each(|(_, operand)| self.collect_fresh(operand, None, fresh));
+            }
+            If { cond, then, otherwise } => {
+                [cond, then, otherwise].into_iter().for_each(|part| self.collect_fresh(part, None, fresh));
+            }
+            Reduce { indices, body, .. } => {
+                // The reduction binds its own indices.
+                let known = fresh.len();
+                self.collect_fresh(body, None, fresh);
+                let own = |name: &ast::Ident| indices.iter().any(|index| index.name.name == name.name);
+                let found = fresh.split_off(known);
+                fresh.extend(found.into_iter().filter(|(name, _)| !own(name)));
+            }
+            Apply { lhs, rhs, .. } => {
+                lhs.iter().chain([rhs]).for_each(|part| self.collect_fresh(part, None, fresh));
+            }
+            Int(_) | Float(_) | Bool(_) => {}
         }
     }
 
@@ -308,7 +333,7 @@ impl Lowerer<'_> {
             return None;
         };
         self.bind(&target.name, Meaning::Array(array));
-        Some(forall.assign(name, array, target.span, value, stmt.span))
+        forall.assign(name, array, target.span, value, stmt.span)
     }
 
     /// `let tmp: f64[N, M]`
@@ -457,6 +482,10 @@ fn narrow(nodes: &mut [Node], guard: &Cond) {
     for node in nodes {
         match node {
             Node::For(node) => narrow(&mut node.body, guard),
+            Node::Scatter(scatter) => {
+                let own = std::mem::replace(&mut scatter.guard, Cond::TRUE);
+                scatter.guard = guard.clone().and(own);
+            }
             Node::Assign(assign) => {
                 let own = std::mem::replace(&mut assign.guard, Cond::TRUE);
                 assign.guard = guard.clone().and(own);

@@ -14,7 +14,7 @@ use super::pack::redirect;
 use super::site::Site;
 use super::{Before, Claim, Draft, Drafted, array_name, expr, flow, load};
 use crate::fault::{Attempt, Fault};
-use crate::model::{Parts, unique};
+use crate::model::{Parts, affine_subscripts, unique};
 use crate::plan::{Entry, Loop};
 use crate::scop::{Scop, Statement};
 use crate::sets::Frame;
@@ -86,9 +86,10 @@ pub(in crate::transform) fn compute_at(before: Before<'_>, step: &Step) -> Draft
             let buffer = own(array)?;
             Some(buffer.index(step, &site, &values, index).map(|index| (buffer.array, index)))
         };
-        let (target, index, span) = parts.target;
-        let (target, index) = moved(target, &index).ok_or_else(|| Fault::bug("a result without a buffer"))??;
-        parts.target = (target, index, span);
+        let (target, _, span) = parts.target;
+        let (target, index) = moved(target, &statement.write.affine_index()?)
+            .ok_or_else(|| Fault::bug("a result without a buffer"))??;
+        parts.target = (target, affine_subscripts(&index), span);
         let value = expr::with_loads(&statement.value, &|whole, array, index| {
             let (array, index) = moved(array, index)?.ok()?;
             Some(load(array, index, whole))

@@ -1,6 +1,6 @@
 //! Expressions with something replaced: iterators by expressions, loads by other values.
 
-use program::{Affine, ArrayId, Atom, Cond, Expr, ExprKind, IterId};
+use program::{Affine, ArrayId, Atom, Cond, Expr, ExprKind, IterId, Subscript};
 
 /// What an iterator stands for; `None` if it stays.
 pub(super) type Values<'a> = dyn Fn(IterId) -> Option<Affine> + 'a;
@@ -55,6 +55,15 @@ fn rebuild(expr: &Expr, values: &Values<'_>, loads: &Loads<'_>) -> Option<Expr> 
             Some(value) => return Some(value),
             None => ExprKind::Load { array: *array, index: affines(index, values)? },
         },
+        ExprKind::Gather { array, index } => {
+            let subscript = |subscript: &Subscript| {
+                Some(match subscript {
+                    Subscript::Affine(component) => Subscript::Affine(affine(component, values)?),
+                    Subscript::Data(expr) => Subscript::Data(go(expr)?),
+                })
+            };
+            ExprKind::Gather { array: *array, index: index.iter().map(subscript).collect::<Option<_>>()? }
+        }
         ExprKind::Unary(op, operand) => ExprKind::Unary(*op, go(operand)?),
         ExprKind::Binary(op, lhs, rhs) => ExprKind::Binary(*op, go(lhs)?, go(rhs)?),
         ExprKind::Cast(operand) => ExprKind::Cast(go(operand)?),

@@ -9,6 +9,8 @@ use diag::{Diagnostic, Span};
 use isl::{Dim, Map, UnionMap, UnionSet};
 
 use super::{Before, Claim, Draft, Drafted, Refusal};
+use program::IterId;
+
 use crate::deps::Dependences;
 use crate::fault::{Attempt, Fault};
 use crate::scop::{Access, Scop, Statement};
@@ -175,13 +177,13 @@ impl Changed {
 
     /// The cell that is read, and where in the source.
     fn cell(&self, scop: &Scop, reader: &Statement, array: &str) -> Option<(Vec<i64>, Span)> {
-        let at = |read: &Access| evaluate(&read.index, &self.params, &reader.iters, &self.reader.1);
+        let at = |access: &Access, iters: &[IterId], values: &[i64]| {
+            evaluate(&access.affine_index().ok()?, &self.params, iters, values)
+        };
         let reads = reader.reads.iter().filter(|read| scop.array(read.array).name == array);
-        let cells = reads.filter_map(|read| Some((at(read)?, read.span)));
+        let cells = reads.filter_map(|read| Some((at(read, &reader.iters, &self.reader.1)?, read.span)));
         let writer = self.expected.as_ref().or(self.found.as_ref())?;
-        let written = scop
-            .statement(&writer.0)
-            .and_then(|statement| evaluate(&statement.write.index, &self.params, &statement.iters, &writer.1));
+        let written = scop.statement(&writer.0).and_then(|statement| at(&statement.write, &statement.iters, &writer.1));
         let mut cells: Vec<_> = cells.collect();
         let hit = cells.iter().position(|(cell, _)| Some(cell) == written.as_ref()).unwrap_or(0);
         if cells.is_empty() { None } else { Some(cells.swap_remove(hit)) }

@@ -7,7 +7,7 @@ use diag::Diagnostic;
 use isl::{Map, UnionMap};
 use program::{Affine, ArrayId, Expr, Role};
 
-use super::{Before, Claim, Draft, Drafted, expr, flow};
+use super::{Before, Claim, Draft, Drafted, expr, flow, known_index};
 use crate::fault::{Attempt, Fault};
 use crate::model::Parts;
 use crate::scop::{ArrayOrigin, Scop, Statement, StatementKind};
@@ -22,7 +22,7 @@ pub(in crate::transform) fn inline(before: Before<'_>, step: &Step) -> Drafted<D
     let mut draft = Draft::new(before)?;
     for (position, reader) in scop.statements.iter().enumerate() {
         let mut values: Vec<(Vec<Affine>, Expr)> = Vec::new();
-        for (index, read) in reads_by_index(reader, array)? {
+        for (index, read) in reads_by_index(scop, step, reader, array)? {
             // { reader -> writer }
             let Some(writer) = flow::writers(before.dependences, &read)?.maps()?.into_iter().next() else {
                 return Err(Fault::bug("a read of a local array that nobody has written").into());
@@ -122,12 +122,13 @@ fn only_writer(scop: &Scop, step: &Step, array: ArrayId) -> Drafted<usize> {
 }
 
 /// The reads of an array, those with the same subscripts together.
-fn reads_by_index(reader: &Statement, array: ArrayId) -> Attempt<Vec<(Vec<Affine>, Map)>> {
+fn reads_by_index(scop: &Scop, step: &Step, reader: &Statement, array: ArrayId) -> Drafted<Vec<(Vec<Affine>, Map)>> {
     let mut reads: Vec<(Vec<Affine>, Map)> = Vec::new();
     for read in reader.reads.iter().filter(|read| read.array == array) {
-        match reads.iter_mut().find(|(index, _)| *index == read.index) {
+        let read_index = known_index(scop, step, reader, read)?;
+        match reads.iter_mut().find(|(index, _)| *index == read_index) {
             Some((_, map)) => *map = map.clone().union(read.map.clone())?,
-            None => reads.push((read.index.clone(), read.map.clone())),
+            None => reads.push((read_index, read.map.clone())),
         }
     }
     Ok(reads)

@@ -18,7 +18,7 @@ mod site;
 
 use diag::Diagnostic;
 use isl::{Map, UnionMap, UnionSet};
-use program::{Affine, ArrayId, Expr, ExprKind, Iter, IterId, Role};
+use program::{Affine, ArrayId, Expr, ExprKind, Iter, IterId, Role, Subscript};
 
 use super::{Step, misuse};
 use crate::deps::{Dependences, dependences};
@@ -26,7 +26,7 @@ use crate::fault::{Attempt, Fault};
 use crate::legality::{Verdict, check_legal};
 use crate::model::{Parts, unique};
 use crate::plan::{Entry, Loop, LoopKind, Plan, StatementPlan};
-use crate::scop::{ArrayOrigin, Scop, ScopArray, Statement};
+use crate::scop::{Access, ArrayOrigin, Scop, ScopArray, Statement};
 
 pub(super) use compute_at::compute_at;
 pub(super) use inline::inline;
@@ -227,6 +227,15 @@ fn statement_name(scop: &Scop, usual: &str) -> String {
 
 fn load(array: ArrayId, index: Vec<Affine>, like: &Expr) -> Expr {
     Expr { kind: ExprKind::Load { array, index }, ty: like.ty, span: like.span }
+}
+
+/// The subscripts by which a statement reads, if they do not depend on data.
+fn known_index(scop: &Scop, step: &Step, reader: &Statement, read: &Access) -> Drafted<Vec<Affine>> {
+    Subscript::all_affine(&read.index).ok_or_else(|| {
+        let name = &scop.array(read.array).name;
+        let message = format!("which cell of `{name}` is read in `{}` depends on data", reader.name);
+        Diagnostic::error("E0516", step.span, message).into()
+    })
 }
 
 fn serial(name: &str, expr: Affine) -> Entry {

@@ -10,9 +10,9 @@ use program::{Affine, ArrayId, Expr, ExprKind};
 use super::buffer::{self, Buffer};
 use super::inline::array_named;
 use super::site::Site;
-use super::{Before, Claim, Draft, Drafted, array_name, expr, flow, load, serial, statement_name};
+use super::{Before, Claim, Draft, Drafted, array_name, expr, flow, known_index, load, serial, statement_name};
 use crate::fault::Fault;
-use crate::model::{Parts, unique};
+use crate::model::{Parts, affine_subscripts, unique};
 use crate::scop::{Access, StatementKind};
 use crate::sets::Frame;
 use crate::transform::{Step, misuse, overflow, select};
@@ -65,7 +65,7 @@ pub(in crate::transform) fn pack(before: Before<'_>, step: &Step) -> Drafted<Dra
         kept: iters.len(),
         iters,
         domain: footprint.wrap()?.flatten()?,
-        target: (buffer.array, buffer.index(step, &site, &values, &index)?, read.span),
+        target: (buffer.array, affine_subscripts(&buffer.index(step, &site, &values, &index)?), read.span),
         value: load(array, index, &value),
         order: Vec::new(),
         span: read.span,
@@ -111,7 +111,8 @@ pub(super) fn redirect(
         let frame = Frame::new(&scop.params, &scop.function, Some(&statement.name), &statement.iters)?;
         let mut moved: Vec<(Vec<Affine>, Vec<Affine>)> = Vec::new();
         for read in statement.reads.iter().filter(|read| read.array == array) {
-            let index = buffer.index(step, site, &values, &read.index)?;
+            let from = known_index(scop, step, statement, read)?;
+            let index = buffer.index(step, site, &values, &from)?;
             let packed = draft.scop.array(buffer.array);
             let range = scop.params.tuple(Some(&packed.name), &vec![""; index.len()])?;
             draft.claims.push(Claim {
@@ -119,7 +120,7 @@ pub(super) fn redirect(
                 writers: flow::writers(before.dependences, &read.map)?,
                 inputs: flow::inputs(before.dependences, &read.map)?,
             });
-            moved.push((read.index.clone(), index));
+            moved.push((from, index));
         }
         if moved.is_empty() {
             continue;

@@ -12,7 +12,7 @@ use program::{Affine, Expr, ExprKind, IterId, ReduceOp};
 use super::{Before, Claim, Draft, Drafted, array_name, bounds, flow, load, serial, statement_name};
 use crate::deps::uses;
 use crate::fault::{Attempt, Fault};
-use crate::model::{Parts, visit_loads};
+use crate::model::{Parts, affine_subscripts};
 use crate::plan::{Entry, Loop, LoopKind, StatementPlan};
 use crate::scop::{Access, ArrayOrigin, Scop, Statement, StatementKind};
 use crate::transform::{Step, Word, misuse, overflow, select};
@@ -75,21 +75,26 @@ pub(in crate::transform) fn rfactor(before: Before<'_>, step: &Step) -> Drafted<
         order: Vec::new(),
         span: statement.span,
     };
-    let init =
-        parts(&init_name, StatementKind::Init(reduction.op), (partial, cell.clone(), span), neutral, iters.len());
-    let total = (statement.write.array, statement.write.index.clone());
+    let init = parts(
+        &init_name,
+        StatementKind::Init(reduction.op),
+        (partial, affine_subscripts(&cell), span),
+        neutral,
+        iters.len(),
+    );
+    let total = (statement.write.array, statement.write.affine_index()?);
     let accumulate = |target: Expr, term: Expr| {
         let kind = ExprKind::Binary(reduction.op.combine(), Box::new(target), Box::new(term));
         Expr { kind, ty: value.ty, span: value.span }
     };
     let combined = accumulate(load(total.0, total.1.clone(), value), load(partial, cell, value));
     let kind = StatementKind::Update(reduction.op);
-    let combine = parts(&combine_name, kind, (total.0, total.1, span), combined, statement.kept);
+    let combine = parts(&combine_name, kind, (total.0, affine_subscripts(&total.1), span), combined, statement.kept);
 
     let term = term(statement)?;
     let mut update = Parts::of(statement);
     update.value = accumulate(load(partial, cell_of_update.clone(), value), term);
-    update.target = (partial, cell_of_update, span);
+    update.target = (partial, affine_subscripts(&cell_of_update), span);
 
     draft.plan = plans.others;
     draft.replace(reduction.position, update)?;
@@ -136,6 +141,10 @@ fn find<'a>(before: Before<'a>, step: &Step) -> Drafted<Reduction<'a>> {
     let (Some((level, over)), StatementKind::Update(op)) = (plan.loop_named(&name.text), statement.kind) else {
         return Err(Fault::bug("an update lost its loop").into());
     };
+    if statement.scatters() {
+        let message = format!("`{}` updates cells that depend on data, and not those of one reduction", statement.name);
+        return Err(refuse(message).into());
+    }
     let reduction = Reduction { position: *position, op, statement, plan, level, over };
     if !reduction.is_reduced(over) {
         return Err(not_reduced(&reduction, name, step).into());
@@ -169,9 +178,7 @@ fn term(statement: &Statement) -> Drafted<Expr> {
     let ExprKind::Binary(_, _, term) = &statement.value.kind else {
         return Err(Fault::bug("an update that is not a binary operator").into());
     };
-    let mut reads_total = false;
-    visit_loads(term, &mut |array, _| reads_total |= array == statement.write.array);
-    if reads_total {
+    if term.reads(statement.write.array).is_some() {
         return Err(Fault::bug("an update whose term reads its accumulator").into());
     }
     Ok((**term).clone())

@@ -11,7 +11,7 @@ use super::super::calls::{CallStmt, Into};
 use super::super::names::Meaning;
 use super::super::{Lowerer, MAX_DIMENSIONS};
 use super::agree::Part;
-use crate::{Affine, Array, ArrayId, Assign, Bound, Expr, ExprKind, Iter, IterId, Node, Role};
+use crate::{Affine, Array, ArrayId, Assign, Bound, Expr, ExprKind, Iter, IterId, Node, Role, Scatter, Subscript};
 
 impl Lowerer<'_> {
     /// Emits the statements, and binds the name of the local to what they compute.
@@ -118,13 +118,34 @@ impl Spread {
                 loops.pop();
             }
             Node::Assign(assign) => self.assign(lowerer, assign, loops),
+            Node::Scatter(scatter) => self.scatter(lowerer, scatter, loops),
         }
     }
 
     fn assign(&self, lowerer: &mut Lowerer<'_>, assign: &mut Assign, loops: &[String]) {
+        let frame = self.forall(lowerer, &mut assign.foralls, &[&assign.value], loops);
+        self.access(lowerer, &mut assign.target, &mut assign.index, &frame);
+        self.expr(lowerer, &mut assign.value, &frame);
+    }
+
+    fn scatter(&self, lowerer: &mut Lowerer<'_>, scatter: &mut Scatter, loops: &[String]) {
+        let parts: Vec<&Expr> = Subscript::data(&scatter.index).chain([&scatter.value]).collect();
+        let frame = self.forall(lowerer, &mut scatter.foralls, &parts, loops);
+        self.gather(lowerer, &mut scatter.target, &mut scatter.index, &frame);
+        self.expr(lowerer, &mut scatter.value, &frame);
+    }
+
+    /// Puts the indices of the frame in front of others; `parts` have names of their own.
+    fn forall(
+        &self,
+        lowerer: &mut Lowerer<'_>,
+        bounds: &mut Vec<Bound>,
+        parts: &[&Expr],
+        loops: &[String],
+    ) -> Vec<Affine> {
         let mut taken = loops.to_vec();
-        taken.extend(assign.foralls.iter().map(|bound| lowerer.function.iter(bound.iter).name.clone()));
-        super::super::inline::reduction_names(&lowerer.function, &assign.value, &mut taken);
+        taken.extend(bounds.iter().map(|bound| lowerer.function.iter(bound.iter).name.clone()));
+        parts.iter().for_each(|part| super::super::inline::reduction_names(&lowerer.function, part, &mut taken));
         let mut foralls = Vec::new();
         for hi in &self.frame {
             let mut number = 0;
@@ -138,9 +159,19 @@ impl Spread {
             foralls.push(Bound { iter, lo: Affine::constant(0), hi: hi.clone() });
         }
         let frame: Vec<Affine> = foralls.iter().map(|bound| Affine::iter(bound.iter)).collect();
-        assign.foralls.splice(0..0, foralls);
-        self.access(lowerer, &mut assign.target, &mut assign.index, &frame);
-        self.expr(lowerer, &mut assign.value, &frame);
+        bounds.splice(0..0, foralls);
+        frame
+    }
+
+    fn gather(&self, lowerer: &Lowerer<'_>, array: &mut ArrayId, index: &mut Vec<Subscript>, frame: &[Affine]) {
+        *array = self.real(*array);
+        let missing = lowerer.function.array(*array).shape.len().saturating_sub(index.len());
+        for subscript in index.iter_mut() {
+            if let Subscript::Data(expr) = subscript {
+                self.expr(lowerer, expr, frame);
+            }
+        }
+        index.splice(0..0, frame.iter().take(missing).cloned().map(Subscript::Affine));
     }
 
     /// The subscripts that are missing are those of the frame, or of as much of it as the array has.
@@ -154,6 +185,7 @@ impl Spread {
         match &mut expr.kind {
             ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) => {}
             ExprKind::Load { array, index } => self.access(lowerer, array, index, frame),
+            ExprKind::Gather { array, index } => self.gather(lowerer, array, index, frame),
             ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => self.expr(lowerer, operand, frame),
             ExprKind::Binary(_, lhs, rhs) => {
                 self.expr(lowerer, lhs, frame);

@@ -166,9 +166,13 @@ impl Cells {
 
 /// Whether the value of one cell depends on another cell of the target.
 fn reads_elsewhere(value: &Expr, target: ArrayId, cell: &[Affine]) -> bool {
-    let mut found = false;
-    value.visit(&mut |part| {
-        found |= matches!(&part.kind, ExprKind::Load { array, index } if *array == target && index != cell);
+    let mut elsewhere = false;
+    value.visit(&mut |expr| {
+        elsewhere |= match &expr.kind {
+            ExprKind::Load { array, index } => *array == target && index != cell,
+            ExprKind::Gather { array, .. } => *array == target,
+            _ => false,
+        };
     });
-    found
+    elsewhere
 }

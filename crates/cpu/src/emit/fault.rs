@@ -1,0 +1,70 @@
+//! Faults: how generated code ends when its data is at fault.
+//!
+//! Every check has a *site*: what it checks, and where that stands in the source. A failed check leaves the offending
+//! value in the report and returns the number of its site, from 1; the caller makes the message. All checks of one site
+//! share one cold block.
+
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
+use diag::Span;
+use loops::ArrayId;
+
+use super::Emitter;
+
+/// A check in generated code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Site {
+    pub(crate) kind: SiteKind,
+    pub(crate) span: Option<Span>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SiteKind {
+    DivisionByZero,
+    /// The report holds the subscript.
+    Subscript {
+        array: ArrayId,
+        dimension: usize,
+    },
+}
+
+/// What generated code returns when all went well.
+pub(crate) const DONE: i32 = 0;
+
+impl Emitter<'_> {
+    /// Ends the call unless `holds`; `value` goes into the report.
+    pub(super) fn require(&mut self, holds: Value, site: Site, value: Option<Value>) {
+        let failure = self.failure(site, value.is_some());
+        let next = self.b.create_block();
+        let value: Vec<_> = value.into_iter().map(Into::into).collect();
+        self.b.ins().brif(holds, next, &[], failure, &value);
+        self.enter(next);
+    }
+
+    fn failure(&mut self, site: Site, reports: bool) -> Block {
+        if let Some((_, failure)) = self.failures.iter().find(|(known, _)| *known == site) {
+            return *failure;
+        }
+        let failure = self.b.create_block();
+        self.b.set_cold_block(failure);
+        if reports {
+            self.b.append_block_param(failure, types::I64);
+        }
+        self.failures.push((site, failure));
+        failure
+    }
+
+    /// The code behind failed checks; returns their sites.
+    pub(super) fn finish_failures(&mut self) -> Vec<Site> {
+        let failures = std::mem::take(&mut self.failures);
+        for (number, (_, block)) in failures.iter().enumerate() {
+            self.enter(*block);
+            if let Some(value) = self.b.block_params(*block).first().copied() {
+                self.b.ins().store(MemFlagsData::trusted(), value, self.report, 0);
+            }
+            let status = i64::try_from(number).unwrap_or(i64::MAX).saturating_add(1);
+            let status = self.b.ins().iconst(types::I32, status);
+            self.b.ins().return_(&[status]);
+        }
+        failures.into_iter().map(|(site, _)| site).collect()
+    }
+}

@@ -1,0 +1,85 @@
+//! Faults: what can go wrong while a checked program runs, because of its data.
+//!
+//! One type for all who run programs, so that they say the same. Not here: mistakes of the caller, such as sizes.
+
+use std::fmt;
+
+use diag::{Diagnostic, Span};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    DivisionByZero,
+    /// A subscript that depends on data left its array.
+    Subscript {
+        array: String,
+        /// From 1; `None` in an array of one dimension.
+        dimension: Option<usize>,
+        index: i64,
+        extent: i64,
+    },
+}
+
+/// A fault and its circumstances, as far as they are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub kind: FaultKind,
+    pub span: Option<Span>,
+    /// The indices around the fault, outermost first.
+    pub instance: Vec<(String, i64)>,
+}
+
+impl Fault {
+    pub fn new(kind: FaultKind, span: Option<Span>) -> Fault {
+        Fault { kind, span, instance: Vec::new() }
+    }
+
+    /// A subscript that is not in `0..extent`, in dimension `position` of `rank`.
+    pub fn subscript(array: &str, position: usize, rank: usize, index: i64, extent: i64, span: Option<Span>) -> Fault {
+        let dimension = (rank > 1).then_some(position + 1);
+        Fault::new(FaultKind::Subscript { array: array.to_string(), dimension, index, extent }, span)
+    }
+
+    /// The fault as a message at its place in the source, if that is known.
+    pub fn diagnostic(&self) -> Option<Diagnostic> {
+        let mut diagnostic = Diagnostic::error("run", self.span?, self.kind.to_string());
+        diagnostic = match &self.kind {
+            FaultKind::DivisionByZero => diagnostic.here("the divisor is 0"),
+            FaultKind::Subscript { index, .. } => diagnostic.here(format!("a subscript is {index}")),
+        };
+        if !self.instance.is_empty() {
+            diagnostic = diagnostic.note(format!("this happened at {}", self.show_instance()));
+        }
+        Some(diagnostic)
+    }
+
+    fn show_instance(&self) -> String {
+        let pairs = self.instance.iter().map(|(name, value)| format!("{name} = {value}"));
+        pairs.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FaultKind::DivisionByZero => f.write_str("integer division by zero"),
+            FaultKind::Subscript { array, dimension, index, extent } => {
+                write!(f, "index {index} is outside ")?;
+                if let Some(dimension) = dimension {
+                    write!(f, "dimension {dimension} of ")?;
+                }
+                match extent {
+                    ..=0 => write!(f, "`{array}`, which is empty"),
+                    _ => write!(f, "`{array}`, which has extent {extent}"),
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.kind.fmt(f)
+    }
+}
+
+impl std::error::Error for Fault {}
