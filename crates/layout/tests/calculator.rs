@@ -1,10 +1,12 @@
 //! The calculator: the examples of `docs/layouts.md`, and input that is bad in every way.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use farkas_layout::Layout;
-use farkas_layout::calculator::{evaluate, jsonl};
+use farkas_layout::calculator::{evaluate, evaluate_with, jsonl};
+use farkas_layout::{Layout, Solver};
+use proptest::prelude::*;
+use proptest::sample::select;
 
 /// What the documentation shows for a script.
 fn shown(script: &str, draw: bool) -> String {
@@ -192,6 +194,114 @@ fn hostile_input() {
         assert!(!answer.contains('\n'));
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Words of the language in any order: an answer or an error, at a place within the script.
+    #[test]
+    fn random_scripts(words in proptest::collection::vec(select(WORDS.to_vec()), 1..14), kind in 0..3usize) {
+        let script = format!("{}{}", ["", "domain(6, N); ", "graph; dim(a: 4, b: N, x: 12: 3); "][kind], words.join(""));
+        let solver = Solver::with_time(Duration::from_millis(50)).unwrap();
+        if let Err(diag::Error::User(diagnostics)) = evaluate_with(&script, &solver) {
+            prop_assert!(diagnostics[0].span().end as usize <= script.len(), "{}", script);
+        }
+    }
+}
+
+const WORDS: &[&str] = &[
+    "(",
+    ")",
+    ",",
+    ":",
+    ";",
+    " ",
+    "[",
+    "]",
+    "_",
+    "-",
+    "->",
+    "=",
+    "==",
+    "by ",
+    "*",
+    "+",
+    "?",
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "6",
+    "64",
+    "-1",
+    "9223372036854775807",
+    "N",
+    "i",
+    "j",
+    "io",
+    "a",
+    "b",
+    "x",
+    "(2,3)",
+    "(4,8):(8,1)",
+    "(2,3):(1,2)",
+    "4:1",
+    "((2,2),3):((1,6),2)",
+    "composition(",
+    "complement(",
+    "logical_product(",
+    "logical_divide(",
+    "coalesce(",
+    "morphism(",
+    "linear(",
+    "inverse(",
+    "swizzle(",
+    "composed(",
+    "at(",
+    "slice(",
+    "weak_composite(",
+    "equivalent(",
+    "holes(",
+    "domain(",
+    "split(",
+    "outer_split(",
+    "merge",
+    "resize(",
+    "shift",
+    "reorder(",
+    "broadcast(",
+    "predicate",
+    "index",
+    "allocation",
+    "holes",
+    "inverse",
+    "layout",
+    "dot",
+    "item(",
+    "correctness(sum)",
+    "dim(",
+    "flatten(",
+    "tile(",
+    "join(",
+    "sunder(",
+    "piecewise(",
+    "forward(",
+    "reverse(",
+    "stride(",
+    "pass(",
+    "map(",
+    "a -> b",
+    "a, b -> x",
+    "split(3); ",
+    "merge; ",
+    "resize(-1, 2); ",
+    "swizzle; ",
+    "tile(x -> a, b); ",
+    "flatten(a, b -> x); ",
+    "forward(a, b -> x); ",
+    "stride(x by 2 -> a, b); ",
+];
 
 #[test]
 fn drawings_as_svg() {

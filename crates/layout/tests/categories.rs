@@ -7,7 +7,7 @@ mod random;
 use farkas_layout::morphism::{
     NestMorphism, TupleMorphism, mutual_refinement, nest_standard_form, refines, standard_form,
 };
-use farkas_layout::{Layout, Nested, Solver, Transform, Truth};
+use farkas_layout::{Equivalence, Layout, Nested, Solver, Transform, Truth};
 use proptest::prelude::*;
 use random::{composable, divisible, layout, nest_morphism, nested, tuple_morphism};
 
@@ -272,6 +272,16 @@ proptest! {
         let solver = Solver::new().unwrap();
         let both = nest_of(&f.concat(&f.complement().unwrap()).unwrap()).to_transform().unwrap();
         prop_assert!(!matches!(solver.bijective(&both).unwrap(), Truth::No(_)), "{}", f);
+    }
+
+    #[test]
+    fn isl_confirms_the_involution(f in tuple_morphism(false)) {
+        let solver = Solver::new().unwrap();
+        let sorted = f.sort().layout().unwrap();
+        let target = size(f.codomain());
+        let twice = sorted.complement(target).unwrap().complement(target).unwrap();
+        let (twice, sorted) = (twice.to_transform().unwrap(), sorted.to_transform().unwrap());
+        prop_assert_eq!(solver.equivalent(&twice, &sorted).unwrap(), Equivalence::Equal, "{}", f);
     }
 
     #[test]

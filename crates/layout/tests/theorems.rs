@@ -262,6 +262,53 @@ fn division_identities_by_enumeration() {
     }
 }
 
+/// Theorems 1 to 5, split-split, and resize with a divisible split, for every small extent and factor.
+#[test]
+fn theorems_by_enumeration() {
+    let within = |index: i64, extent: i64| (0..extent).contains(&index);
+    let ceil = |a: i64, b: i64| (a + b - 1).div_euclid(b);
+    let around = |extent: i64| -4..extent + 5;
+    for (n, f) in (0..14i64).flat_map(|n| (1..7).map(move |f| (n, f))) {
+        let case = format!("{n} by {f}");
+        for (o, i) in around(ceil(n, f)).flat_map(|o| around(f).map(move |i| (o, i))) {
+            let (input, outer, inner) = (within(o * f + i, n), within(o, ceil(n, f)), within(i, f));
+            assert!(!(input && inner) || outer, "theorem 1, {case}");
+            assert!(n % f != 0 || !(outer && inner) || input, "theorem 2, {case}");
+        }
+        for m in around(n * f) {
+            assert_eq!(within(m, n * f), within(m.div_euclid(f), n), "theorem 3, {case}");
+            assert!(within(m.rem_euclid(f), f), "theorem 3, {case}");
+        }
+        for (l, r) in (-3..4i64).flat_map(|l| (-3..4).map(move |r| (l, r))) {
+            for i in around(n) {
+                let (input, output) = (within(i, n), within(i + l, n + l + r));
+                assert!(l < 0 || r < 0 || !input || output, "theorem 4, {case}");
+                assert!(l > 0 || r > 0 || !output || input, "theorem 4, {case}");
+            }
+        }
+        for (x, y) in around(n).flat_map(|x| around(n).map(move |y| (x, y))).filter(|_| n > 0) {
+            let shifted = (x + y).rem_euclid(n);
+            assert!(within(shifted, n) && (!within(y, n) || (shifted - x).rem_euclid(n) == y), "theorem 5, {case}");
+            if n & (n - 1) == 0 && within(x, n) && y >= 0 {
+                assert_eq!(within(x ^ y, n), within(y, n), "theorem 5, {case}");
+            }
+        }
+        let padded = ceil(n, f) * f;
+        assert_eq!((padded / f, padded % f), (ceil(n, f), 0), "resize and divisible split, {case}");
+        for g in 1..6 {
+            assert_eq!(ceil(ceil(n, f), g), ceil(n, f * g), "split-split, extents of {case}");
+            for i in 0..n {
+                let twice = ((i / f) / g, (i / f) % g, i % f);
+                assert_eq!(twice, (i / (f * g), i % (f * g) / f, i % (f * g) % f), "split-split, {case}");
+            }
+        }
+    }
+    for (a, c) in (1..13i64).flat_map(|a| (1..13).map(move |c| (a, c))) {
+        let gcd = (1..=a).rev().find(|d| a % d == 0 && c % d == 0).unwrap();
+        assert!((0..gcd).all(|b| (a + b) % c == a % c + b), "a remainder below the gcd of {a} and {c}");
+    }
+}
+
 /// 15 items split by 6, then the 3 by 2 and the 6 by 4: the root's bound alone repeats items.
 #[test]
 fn three_indivisible_splits() {
@@ -385,6 +432,14 @@ proptest! {
         let schedule = schedule(&extents, &steps);
         let solver = Solver::new().unwrap();
         prop_assert!(!matches!(schedule.confirm_minimal(&solver).unwrap(), Truth::No(_)), "{}", schedule);
+        let smallest = schedule.smallest_predicate(&solver).unwrap();
+        prop_assert!(!matches!(schedule.confirm(&smallest, &solver).unwrap(), Truth::No(_)), "{}", schedule);
+        for position in 0..smallest.conditions.len() {
+            let mut rest = smallest.clone();
+            let condition = rest.conditions.remove(position);
+            let needed = schedule.confirm(&rest, &solver).unwrap();
+            prop_assert!(needed != Truth::Yes, "{} follows from the rest in {}", condition.name, schedule);
+        }
         let forward = schedule.loops_of_roots().unwrap();
         prop_assert!(!matches!(solver.injective(&forward).unwrap(), Truth::No(_)), "{}", schedule);
         let items = items(&schedule);

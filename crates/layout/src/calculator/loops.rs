@@ -200,8 +200,9 @@ impl State<'_> {
         let schedule = self.schedule()?.clone();
         Ok(match what {
             "predicate" => {
-                let (full, minimal) = (schedule.full_predicate()?, schedule.minimal_predicate()?);
-                let confirmed = match schedule.confirm_minimal(self.solver) {
+                let (full, minimal) = (schedule.full_predicate()?, schedule.smallest_predicate(self.solver)?);
+                let confirmed = match schedule.confirm(&minimal, self.solver) {
+                    _ if minimal == full => "the same".to_owned(),
                     Ok(Truth::Yes) => "equivalent, says isl".to_owned(),
                     Ok(Truth::No(sample)) => format!("NOT equivalent at {sample}"),
                     Ok(unknown @ Truth::Unknown { .. }) => format!("isl: {unknown}"),

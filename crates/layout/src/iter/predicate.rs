@@ -16,7 +16,7 @@ use std::fmt;
 
 use super::index::lookup;
 use super::schedule::{DomainId, Operation, Schedule, Step, SwizzleKind};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::transform::{Expr, Solver, Truth};
 
 /// An index must lie in `0..extent`.
@@ -165,20 +165,46 @@ impl Schedule {
         }
     }
 
-    /// Asks isl whether the minimal predicate implies the full one (the converse holds since it is a part of it).
+    /// The minimal predicate without what the theorems cannot see but isl can: conditions that follow from the rest for
+    /// these very extents.
+    pub fn smallest_predicate(&self, solver: &Solver) -> Result<Predicate> {
+        let mut kept = self.minimal_predicate()?;
+        for position in (0..kept.conditions.len()).rev() {
+            let mut rest = kept.clone();
+            let condition = rest.conditions.remove(position);
+            match self.follows(&condition, &rest, solver) {
+                Ok(Truth::Yes) => kept = rest,
+                // What is not known to follow is kept.
+                Ok(_) | Err(Error::NotAffine { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Asks isl whether the minimal predicate is equivalent to the full one.
     pub fn confirm_minimal(&self, solver: &Solver) -> Result<Truth> {
-        let minimal = self.minimal_predicate()?;
-        let premises = minimal.conditions.iter().map(|c| (c.index.clone(), c.extent.clone())).collect::<Vec<_>>();
+        self.confirm(&self.minimal_predicate()?, solver)
+    }
+
+    /// Asks isl whether a part of the full predicate implies all of it.
+    pub fn confirm(&self, part: &Predicate, solver: &Solver) -> Result<Truth> {
         for condition in self.full_predicate()?.conditions {
-            if minimal.conditions.contains(&condition) {
+            if part.conditions.contains(&condition) {
                 continue;
             }
-            match solver.implies(&self.loop_axes(), &premises, &(condition.index, condition.extent))? {
+            match self.follows(&condition, part, solver)? {
                 Truth::Yes => {}
                 other => return Ok(other),
             }
         }
         Ok(Truth::Yes)
+    }
+
+    fn follows(&self, condition: &Condition, premises: &Predicate, solver: &Solver) -> Result<Truth> {
+        let pair = |condition: &Condition| (condition.index.clone(), condition.extent.clone());
+        let premises = premises.conditions.iter().map(pair).collect::<Vec<_>>();
+        solver.implies(&self.loop_axes(), &premises, &pair(condition))
     }
 }
 
