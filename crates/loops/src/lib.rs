@@ -13,6 +13,7 @@ mod narrow;
 mod optimize;
 mod print;
 mod promote;
+mod proof;
 mod prune;
 mod quotient;
 mod read;

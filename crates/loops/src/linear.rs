@@ -56,6 +56,21 @@ impl Linear {
         rest.terms.is_empty().then_some(quotient)
     }
 
+    /// Whether nothing in it can be negative: parameters and a constant, none of them subtracted.
+    pub(crate) fn is_sum_of_params(&self) -> bool {
+        let is_param =
+            |((_, atom), coefficient): (&(u8, Index), &i64)| matches!(atom, Index::Param(_)) && *coefficient > 0;
+        self.constant >= 0 && self.terms.iter().all(is_param)
+    }
+
+    /// Numerator and divisor, if this is the floor of a quotient and nothing else.
+    pub(crate) fn as_quotient(&self) -> Option<(Linear, i64)> {
+        match self.single().filter(|_| self.constant == 0)? {
+            Index::FloorDiv(numerator, divisor) => Some((linear(numerator)?, *divisor)),
+            _ => None,
+        }
+    }
+
     /// The atom, if this is one atom plus a constant.
     fn single(&self) -> Option<&Index> {
         match self.terms.first_key_value() {

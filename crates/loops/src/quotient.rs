@@ -9,9 +9,9 @@ use crate::{For, Index, VarId};
 /// The values of a loop variable: at least each of the first, less than each of the second.
 #[derive(Clone, Debug)]
 pub(crate) struct Range {
-    var: VarId,
-    at_least: Vec<Linear>,
-    less_than: Vec<Linear>,
+    pub(crate) var: VarId,
+    pub(crate) at_least: Vec<Linear>,
+    pub(crate) less_than: Vec<Linear>,
 }
 
 impl Range {

@@ -6,6 +6,7 @@
 use program::{ScalarType, UnaryOp, Value};
 
 use crate::linear::{constant_difference, simplify_cond, simplify_index};
+use crate::proof::decide;
 use crate::prune::{may_fail, prune};
 use crate::quotient::{Range, decide_quotients};
 use crate::walk::{Rewrite, Substitute};
@@ -41,7 +42,7 @@ impl Rewrite for Simplify {
     }
 
     fn cond(&mut self, cond: Cond) -> Cond {
-        simplify_cond(&cond)
+        simplify_cond(&decide(simplify_cond(&cond), &self.ranges))
     }
 
     fn expr(&mut self, expr: Expr) -> Expr {
