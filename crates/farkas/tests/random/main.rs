@@ -4,24 +4,15 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod program;
+mod values;
 
 use std::time::Duration;
 
-use farkas::{Args, Data, Engine, Error, Options, Order, Source, Style, Value};
+use farkas::{Args, Data, Engine, Error, Options, Order, Source, Style};
 use program::{Generated, generate};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-
-/// Small values that are the same for every run.
-fn data(ty: &str, len: usize, seed: i64) -> Data {
-    let values = (0..len as i64).map(|position| (position * 7 + seed * 5) % 11 - 4);
-    match ty {
-        "i64" => Data::I64(values.collect()),
-        "i32" => Data::I32(values.map(|value| value as i32).collect()),
-        "f64" => Data::F64(values.map(|value| value as f64 * 0.5).collect()),
-        _ => Data::F32(values.map(|value| value as f32 * 0.5).collect()),
-    }
-}
+use values::{agree, data};
 
 /// The arrays `U` and `x` afterwards.
 fn run(function: &farkas::Function, case: &Generated, interpret: bool) -> (Data, Data) {
@@ -36,32 +27,6 @@ fn run(function: &farkas::Function, case: &Generated, interpret: bool) -> (Data,
     (u, x)
 }
 
-fn number(value: Option<Value>) -> f64 {
-    match value {
-        Some(Value::F64(value)) => value,
-        Some(Value::F32(value)) => f64::from(value),
-        Some(Value::I64(value)) => value as f64,
-        Some(Value::I32(value)) => f64::from(value),
-        other => panic!("{other:?}"),
-    }
-}
-
-/// Equal, up to rounding where the order of a float sum is free.
-fn agree(case: &Generated, expected: &Data, found: &Data) -> bool {
-    if !case.rounds {
-        return expected == found;
-    }
-    let numbers = |data: &Data| (0..data.len()).map(|position| number(data.get(position))).collect::<Vec<_>>();
-    let (expected, found) = (numbers(expected), numbers(found));
-    let size = expected.iter().fold(1.0_f64, |size, value| size.max(value.abs()));
-    // Cancellation and data-dependent conditions can turn rounding into anything once values are large.
-    if !size.is_finite() || size > 1e4 {
-        return true;
-    }
-    let tolerance = size * if case.ty == "f64" { 1e-9 } else { 1e-2 };
-    expected.iter().zip(&found).all(|(one, two)| (one - two).abs() <= tolerance)
-}
-
 fn check(case: &Generated) -> Result<(), String> {
     let source = Source::new("random.fks", case.source.as_str());
     for order in [Order::Scheduled, Order::Original] {
@@ -74,7 +39,7 @@ fn check(case: &Generated) -> Result<(), String> {
         };
         let function = module.function("f").unwrap();
         let (expected, found) = (run(function, case, true), run(function, case, false));
-        if !agree(case, &expected.0, &found.0) || !agree(case, &expected.1, &found.1) {
+        if !agree(case.ty, case.rounds, &expected.0, &found.0) || !agree(case.ty, case.rounds, &expected.1, &found.1) {
             return Err(format!("{order:?}: interpreted\n{expected:?}\ncompiled\n{found:?}"));
         }
     }

@@ -1,21 +1,23 @@
 //! Random schedules of random programs: the static check and the replay must agree.
 //!
 //! Legal: replaying the schedule finds every read its own writer. Illegal: the witness is a real pair that the schedule
-//! turns round. A loop proven parallel can be run backwards. `FARKAS_PAIRS` sets how many pairs of program and schedule
+//! turns round. A loop proven parallel can be run backwards. A program with other statements leaves the same formulas in its
+//! results, and computes the same numbers as the interpreter. `FARKAS_PAIRS` sets how many pairs of program and schedule
 //! are judged (5,000 unless told), `FARKAS_SEED` gives others.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 #[path = "../random/program.rs"]
-#[expect(dead_code, reason = "the type and rounding of a program matter only where it is run")]
 mod program_text;
 mod steps;
+#[path = "../random/values.rs"]
+mod values;
 
 use std::time::Duration;
 
 use diag::Source;
 use isl::{Budget, Context};
-use poly::transform::apply;
-use poly::{Dependences, Kinds, Plan, Scop, Storage, Verdict, Violation};
+use poly::transform::{self, Rewriting, Step};
+use poly::{Dependences, Kinds, LegalSchedule, Plan, Scop, Storage, Verdict, Violation};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -27,24 +29,67 @@ struct Tally {
     refused: u32,
     unknown: u32,
     parallel: u32,
+    /// Legal schedules of programs with other statements.
+    rewritten: u32,
 }
 
-struct Subject {
+/// A program, and what a script has made of it so far.
+struct Subject<'a> {
+    case: &'a program_text::Generated,
     ctx: Context,
+    written: Scop,
     scop: Scop,
     deps: Dependences,
+    rewritten: bool,
     params: Vec<i64>,
 }
 
-impl Subject {
-    fn new(case: &program_text::Generated) -> Subject {
+impl<'a> Subject<'a> {
+    fn new(case: &'a program_text::Generated) -> Subject<'a> {
         let source = Source::new("random.fks", case.source.as_str());
         let file = syntax::parse(&source).unwrap();
         let program = program::lower(&file, &source).unwrap();
         let ctx = Context::new().unwrap();
         let scop = poly::model(&ctx, &program.functions[0], Storage::Expanded).unwrap();
         let deps = poly::dependences(&scop).unwrap();
-        Subject { ctx, scop, deps, params: vec![case.n as i64, case.m as i64] }
+        let params = vec![case.n as i64, case.m as i64];
+        Subject { case, ctx, written: scop.clone(), scop, deps, rewritten: false, params }
+    }
+
+    /// The same, for another script.
+    fn again(&self, deps: &Dependences) -> Subject<'a> {
+        let (ctx, written, params) = (self.ctx.clone(), self.written.clone(), self.params.clone());
+        Subject { case: self.case, ctx, scop: written.clone(), written, deps: deps.clone(), rewritten: false, params }
+    }
+
+    /// The plan after a step; none if it is refused.
+    fn apply(&mut self, plan: &Plan, step: &Step, tally: &mut Tally) -> Result<Option<Plan>, String> {
+        if !transform::rewrites(&step.verb.text) {
+            let applied = transform::apply(&self.scop, plan, step).ok();
+            tally.refused += u32::from(applied.is_none());
+            return Ok(applied);
+        }
+        let budget = Budget { time: Some(Duration::from_secs(5)), operations: None };
+        let rewriting = self.ctx.with_budget(budget, || Ok(transform::rewrite(&self.scop, &self.deps, plan, step)));
+        match rewriting.unwrap() {
+            Ok(Rewriting::Done(done)) => {
+                (self.scop, self.deps, self.rewritten) = (done.scop, done.dependences, true);
+                Ok(Some(done.plan))
+            }
+            Ok(Rewriting::Misplaced(_)) => {
+                tally.refused += 1;
+                Ok(None)
+            }
+            Ok(Rewriting::Illegal(_)) => {
+                tally.illegal += 1;
+                Ok(None)
+            }
+            Err(diag::Error::Budget { .. }) => {
+                tally.unknown += 1;
+                Ok(None)
+            }
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     /// Judges a plan both ways; whether it is legal.
@@ -60,6 +105,10 @@ impl Subject {
             Verdict::Legal(legal) => {
                 tally.legal += 1;
                 self.replays(&tree)?;
+                if self.rewritten {
+                    tally.rewritten += 1;
+                    self.computes_the_same(&legal)?;
+                }
                 match poly::check_kinds(&self.scop, &self.deps, plan, legal).map_err(|error| error.to_string())? {
                     Kinds::Proven(_) => {
                         for backwards in steps::reversals_of_parallel_loops(plan) {
@@ -85,40 +134,72 @@ impl Subject {
     }
 
     fn replays(&self, tree: &isl::Schedule) -> Result<(), String> {
-        match poly::replay(&self.scop, tree, &self.params).map_err(|error| error.to_string())? {
+        let disagreement = if self.rewritten {
+            poly::replay_rewritten(&self.written, &self.scop, tree, &self.params)
+        } else {
+            poly::replay(&self.scop, tree, &self.params)
+        };
+        match disagreement.map_err(|error| error.to_string())? {
             None => Ok(()),
             Some(disagreement) => Err(format!("called legal, but {}", disagreement.what)),
         }
+    }
+
+    /// Runs the program and the loops of a schedule on the interpreter.
+    fn computes_the_same(&self, legal: &LegalSchedule) -> Result<(), String> {
+        let show = |error: &dyn std::fmt::Display| error.to_string();
+        let kernel = loops::optimize(poly::generate(&self.scop, legal).map_err(|error| show(&error))?);
+        let kernel = loops::verify(kernel).map_err(|error| show(&error))?;
+        let (n, m) = (self.case.n, self.case.m);
+        let arguments = [("A", n * m, 1), ("v", n, 2), ("w", m, 3), ("U", n * m, 4), ("x", n, 5)];
+        let argument = |name: &str| {
+            let (_, length, seed) = arguments.iter().find(|(known, ..)| *known == name)?;
+            Some(values::data(self.case.ty, *length, *seed))
+        };
+        let env = |names: Vec<String>| interp::Env {
+            params: self.params.clone(),
+            scalars: Vec::new(),
+            arrays: names.iter().map(|name| argument(name)).collect(),
+        };
+        let mut expected = env(self.written.function.arrays.iter().map(|array| array.name.clone()).collect());
+        let mut found = env(kernel.arrays.iter().map(|array| array.name.clone()).collect());
+        interp::run_program(&self.written.function, &mut expected).map_err(|error| show(&error))?;
+        interp::run_loops(&kernel, &mut found).map_err(|error| show(&error))?;
+        for name in ["U", "x"] {
+            let one = self.written.function.arrays.iter().position(|array| array.name == name);
+            let two = kernel.arrays.iter().position(|array| array.name == name);
+            let (Some(one), Some(two)) = (one, two) else { return Err(format!("`{name}` is lost")) };
+            let (Some(one), Some(two)) = (&expected.arrays[one], &found.arrays[two]) else { continue };
+            if !values::agree(self.case.ty, self.case.rounds, one, two) {
+                return Err(format!("{name} should be {one:?}, but is {two:?}, by\n{kernel}"));
+            }
+        }
+        Ok(())
     }
 }
 
 /// Judges some scripts for one program; each script goes on until a step is refused or illegal.
 fn check(program: &[u8], scripts: &[Vec<u8>], tally: &mut Tally) -> Result<(), String> {
     let case = program_text::generate(program);
-    let subject = Subject::new(&case);
+    let original = Subject::new(&case);
     for script in scripts {
+        let mut subject = original.again(&original.deps);
         let mut plan = Plan::original(&subject.scop);
         let mut choices = steps::Choices::new(script);
         let mut applied = Vec::new();
         for _ in 0..1 + choices.pick(4) {
-            let step = choices.step(&plan);
+            let step = choices.step(&plan, &subject.scop);
             applied.push(steps::show(&step));
-            match apply(&subject.scop, &plan, &step) {
-                Err(_) => {
-                    tally.refused += 1;
-                    break;
-                }
-                Ok(changed) => plan = changed,
-            }
-            let legal = subject.judge(&plan, tally).map_err(|what| {
-                let (n, m) = (case.n, case.m);
-                format!(
-                    "N = {n}, M = {m}\n{}\n{}\n{}\n{what}",
-                    case.source,
-                    applied.join("\n"),
-                    plan.to_text(&subject.scop)
-                )
-            })?;
+            let explain = |what: String, plan: &str| {
+                let (n, m, script) = (case.n, case.m, applied.join("\n"));
+                format!("N = {n}, M = {m}\n{}\n{script}\n{plan}\n{what}", case.source)
+            };
+            plan = match subject.apply(&plan, &step, tally).map_err(|what| explain(what, ""))? {
+                Some(changed) => changed,
+                None => break,
+            };
+            let judged = subject.judge(&plan, tally);
+            let legal = judged.map_err(|what| explain(what, &plan.to_text(&subject.scop)))?;
             if !legal {
                 break;
             }
@@ -151,7 +232,13 @@ fn run_pairs(seed: u8) {
         panic!("{failure}");
     }
     let tally = tally.get();
-    assert!(tally.legal > wanted / 10 && tally.illegal > wanted / 50 && tally.parallel > 0, "{tally:?}");
+    assert!(
+        tally.legal > wanted / 10
+            && tally.illegal > wanted / 50
+            && tally.parallel > 0
+            && tally.rewritten > wanted / 100,
+        "{tally:?}"
+    );
 }
 
 // Two halves, so that two cores share the work.

@@ -2,7 +2,7 @@
 
 use diag::Span;
 use poly::transform::{Condition, Step, Target, Word};
-use poly::{Entry, LoopKind, Plan};
+use poly::{Entry, LoopKind, Plan, Scop};
 use program::{Affine, Cond, IterId};
 
 pub(crate) struct Choices<'a> {
@@ -23,7 +23,7 @@ impl<'a> Choices<'a> {
         self.bytes.next().map_or(0, |byte| usize::from(*byte) % n.max(1))
     }
 
-    pub(crate) fn step(&mut self, plan: &Plan) -> Step {
+    pub(crate) fn step(&mut self, plan: &Plan, scop: &Scop) -> Step {
         let verbs = [
             "interchange",
             "tile",
@@ -40,6 +40,11 @@ impl<'a> Choices<'a> {
             "jam",
             "vectorize",
             "scale",
+            "rfactor",
+            "inline",
+            "pack",
+            "compute_at",
+            "compute_at",
         ];
         let verb = verbs[self.pick(verbs.len())];
         let mut step = Step::new(word(verb));
@@ -66,6 +71,16 @@ impl<'a> Choices<'a> {
                 let plain = |source: &str| Target { name: word(source), loops: None };
                 step.targets = vec![plain(&statement.source), plain(&other.source)];
                 step.at = Some(word(chosen[0]));
+            }
+            "inline" | "pack" | "compute_at" => {
+                // An array that the statement reads.
+                let reads = &scop.statements[position].reads;
+                let array = reads.get(self.pick(reads.len())).map_or("none", |read| &scop.array(read.array).name);
+                step.targets = vec![Target { name: word(array), loops: None }];
+                if verb != "inline" {
+                    step.at = Some(word(chosen[0]));
+                    step.at_statement = Some(word(&statement.name));
+                }
             }
             _ => step.targets.push(with_loops(&statement.source)),
         }

@@ -1,0 +1,40 @@
+//! Arguments for random programs, and when two results are the same.
+
+use farkas::{Data, Value};
+
+/// Small values that are the same for every run.
+pub(crate) fn data(ty: &str, len: usize, seed: i64) -> Data {
+    let values = (0..len as i64).map(|position| (position * 7 + seed * 5) % 11 - 4);
+    match ty {
+        "i64" => Data::I64(values.collect()),
+        "i32" => Data::I32(values.map(|value| value as i32).collect()),
+        "f64" => Data::F64(values.map(|value| value as f64 * 0.5).collect()),
+        _ => Data::F32(values.map(|value| value as f32 * 0.5).collect()),
+    }
+}
+
+fn number(value: Option<Value>) -> f64 {
+    match value {
+        Some(Value::F64(value)) => value,
+        Some(Value::F32(value)) => f64::from(value),
+        Some(Value::I64(value)) => value as f64,
+        Some(Value::I32(value)) => f64::from(value),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Equal, up to rounding where the order of a float sum is free.
+pub(crate) fn agree(ty: &str, rounds: bool, expected: &Data, found: &Data) -> bool {
+    if !rounds {
+        return expected == found;
+    }
+    let numbers = |data: &Data| (0..data.len()).map(|position| number(data.get(position))).collect::<Vec<_>>();
+    let (expected, found) = (numbers(expected), numbers(found));
+    let size = expected.iter().fold(1.0_f64, |size, value| size.max(value.abs()));
+    // Cancellation and data-dependent conditions can turn rounding into anything once values are large.
+    if !size.is_finite() || size > 1e4 {
+        return true;
+    }
+    let tolerance = size * if ty == "f64" { 1e-9 } else { 1e-2 };
+    expected.iter().zip(&found).all(|(one, two)| (one - two).abs() <= tolerance)
+}
