@@ -46,6 +46,23 @@ fn documented_examples() {
     assert!(examples >= 20, "{examples} examples");
 }
 
+/// The table of error codes shows what it says.
+#[test]
+fn documented_errors() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/layouts.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut examples = 0;
+    for row in text.lines().filter(|line| line.starts_with("| L0")) {
+        let Some(script) = row.split('`').nth(1) else { continue };
+        match evaluate(script).unwrap_err() {
+            diag::Error::User(diagnostics) => assert!(row.contains(diagnostics[0].code), "{row}: {diagnostics:?}"),
+            error => unreachable!("{row}: {error}"),
+        }
+        examples += 1;
+    }
+    assert_eq!(examples, 6);
+}
+
 fn position(script: &str) -> (u32, String) {
     match evaluate(script).unwrap_err() {
         diag::Error::User(diagnostics) => (diagnostics[0].span().start, diagnostics[0].message.clone()),
