@@ -241,7 +241,7 @@ impl Lowerer<'_> {
         if shape.is_empty() {
             return Some(Vec::new());
         }
-        if self.cell.is_none() {
+        if self.cell.as_ref().is_none_or(|cell| cell.len() != shape.len()) {
             let shown = self.show_shape_list(shape);
             self.report(
                 Diagnostic::error("E0207", span, format!("this has shape {shown}, but a number is needed here"))
