@@ -5,6 +5,7 @@ use syntax::ast;
 
 use super::extreme::{self, Extreme};
 use super::names::{self, Meaning};
+use super::piecewise;
 use super::typing::widened;
 use super::{Lowerer, MAX_DIMENSIONS};
 use crate::{Affine, ArrayId, BinaryOp, Bound, Cond, Expr, ExprKind, ReduceOp, ScalarType, Subscript, UnaryOp, Value};
@@ -220,9 +221,7 @@ impl Lowerer<'_> {
                 None
             }
         };
-        let outside = self.cell.take();
         let index: Vec<Option<Subscript>> = indices.iter().map(|index| self.lower_subscript(index)).collect();
-        self.cell = outside;
         let index: Option<Vec<Subscript>> = index.into_iter().collect();
         let Some(position) = table else { return self.load(array?, index?, span) };
         let index = index?;
@@ -242,7 +241,10 @@ impl Lowerer<'_> {
         let ty = self.function.array(array).ty;
         let kind = match Subscript::all_affine(&index) {
             Some(index) => ExprKind::Load { array, index },
-            None => ExprKind::Gather { array, index },
+            None => match piecewise::load(array, ty, &index, span) {
+                Some(load) => return Some(Typed::strong(load)),
+                None => ExprKind::Gather { array, index },
+            },
         };
         Some(Typed::strong(Expr { kind, ty, span }))
     }

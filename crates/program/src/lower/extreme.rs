@@ -57,7 +57,7 @@ impl Extreme {
         }
     }
 
-    fn leaves(&self) -> usize {
+    pub(super) fn leaves(&self) -> usize {
         match self {
             Extreme::Leaf(_) => 1,
             Extreme::Min(parts) | Extreme::Max(parts) => parts.iter().map(Extreme::leaves).sum(),

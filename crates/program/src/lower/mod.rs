@@ -15,6 +15,7 @@ mod implied;
 mod inline;
 mod matching;
 mod names;
+mod piecewise;
 mod range;
 mod rank;
 mod stmt;

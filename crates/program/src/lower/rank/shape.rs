@@ -25,7 +25,12 @@ impl Lowerer<'_> {
     pub(super) fn shape_of(&mut self, expr: &ast::Expr) -> Option<Shape> {
         use ast::ExprKind::*;
         match &expr.kind {
-            Int(_) | Float(_) | Bool(_) | Index { .. } => Some(Vec::new()),
+            Int(_) | Float(_) | Bool(_) => Some(Vec::new()),
+            // Arrays as subscripts look up a cell for each of theirs.
+            Index { indices, .. } => {
+                let parts = self.parts(indices)?;
+                self.agree("[…]", &parts)
+            }
             Name(name) => Some(match self.scope.lookup(name) {
                 Some((Meaning::Array(id), _)) => self.function.array(id).shape.clone(),
                 Some((Meaning::Table(table), _)) => self.table_of(table).map_or(Vec::new(), |table| table.extents()),
@@ -75,7 +80,8 @@ impl Lowerer<'_> {
     fn is_direct(&self, expr: &ast::Expr) -> bool {
         use ast::ExprKind::*;
         match &expr.kind {
-            Int(_) | Float(_) | Bool(_) | Index { .. } | Name(_) => true,
+            Int(_) | Float(_) | Bool(_) | Name(_) => true,
+            Index { indices, .. } => indices.iter().all(|index| self.is_direct(index)),
             Call { callee, args } => !self.rearranges(&callee.name) && args.iter().all(|arg| self.is_direct(arg)),
             Unary { operand, .. } => self.is_direct(operand),
             Binary { lhs, rhs, .. } => self.is_direct(lhs) && self.is_direct(rhs),
