@@ -173,14 +173,14 @@ impl Lowerer<'_> {
         ExprKind::Name(local.name)
     }
 
-    /// For each parameter of a function, its name if it is an array.
+    /// For each parameter of a function, its name if it is an array that is only read. What is changed must have a name.
     fn array_parameters(&self, name: &str) -> Option<Vec<Option<String>>> {
         let function = self.callee(name)?.lowered.as_ref()?;
-        let names = function.signature.iter().map(|arg| match arg {
-            ArgRef::Array(id) => Some(function.array(*id).name.clone()),
+        let arrays = function.signature.iter().map(|arg| match arg {
+            ArgRef::Array(id) => Some(function.array(*id)).filter(|array| array.role == Role::In),
             ArgRef::Scalar(_) => None,
         });
-        Some(names.collect())
+        Some(arrays.map(|array| array.map(|array| array.name.clone())).collect())
     }
 
     fn hoist_args(
