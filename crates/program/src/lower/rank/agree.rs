@@ -39,8 +39,9 @@ impl Lowerer<'_> {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.same_extent(a, b))
     }
 
-    /// The shape of an operation on cells: that of its operands, of which scalars take on any.
-    pub(super) fn agree(&mut self, verb: &str, parts: &[Part]) -> Option<Shape> {
+    /// The shape of an operation on cells: that of its operands, of which scalars take on any. An operation that is a
+    /// verb could have ranks.
+    pub(super) fn agree(&mut self, verb: Option<&str>, parts: &[Part]) -> Option<Shape> {
         let Some(first) = parts.iter().find(|part| !part.shape.is_empty()) else { return Some(Vec::new()) };
         let other = parts.iter().find(|part| !part.shape.is_empty() && !self.same_shape(&first.shape, &part.shape));
         let Some(other) = other else { return Some(first.shape.clone()) };
@@ -128,7 +129,10 @@ impl Lowerer<'_> {
     }
 
     /// Which ranks would make operands with different numbers of axes meet.
-    fn explain_ranks(&self, diagnostic: Diagnostic, verb: &str, first: &Part, other: &Part) -> Diagnostic {
+    fn explain_ranks(&self, diagnostic: Diagnostic, verb: Option<&str>, first: &Part, other: &Part) -> Diagnostic {
+        let mut diagnostic =
+            diagnostic.note("without `rank`, the operands of an operation have equal shapes, or are scalars");
+        let Some(verb) = verb else { return diagnostic };
         let (long, short) = if first.shape.len() < other.shape.len() { (other, first) } else { (first, other) };
         let (rank, more) = (short.shape.len(), long.shape.len() - short.shape.len());
         let written = |long_rank: usize, short_rank: usize| {
@@ -136,8 +140,6 @@ impl Lowerer<'_> {
                 if first.shape.len() < other.shape.len() { (short_rank, long_rank) } else { (long_rank, short_rank) };
             format!("`({verb} rank {one} {two})`")
         };
-        let mut diagnostic =
-            diagnostic.note("without `rank`, the operands of an operation have equal shapes, or one is a scalar");
         let at_end = self.same_shape(&long.shape[more..], &short.shape);
         let at_start = self.same_shape(&long.shape[..rank], &short.shape);
         if at_end || !at_start {

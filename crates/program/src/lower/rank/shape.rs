@@ -29,7 +29,7 @@ impl Lowerer<'_> {
             // Arrays as subscripts look up a cell for each of theirs.
             Index { indices, .. } => {
                 let parts = self.parts(indices)?;
-                self.agree("[…]", &parts)
+                self.agree(None, &parts)
             }
             Name(name) => Some(match self.scope.lookup(name) {
                 Some((Meaning::Array(id), _)) => self.function.array(id).shape.clone(),
@@ -47,21 +47,23 @@ impl Lowerer<'_> {
             }
             Call { callee, args } => {
                 let parts = self.parts(args)?;
-                self.agree(&callee.name, &parts)
+                let verb = Some(callee.name.as_str()).filter(|_| args.len() == 2);
+                self.agree(verb, &parts)
             }
             Unary { operand, .. } => self.shape_of(operand),
             Binary { op, lhs, rhs } => {
                 let parts = self.parts([&**lhs, &**rhs])?;
-                self.agree(operator_name(&ast::VerbKind::Binary(*op)), &parts)
+                self.agree(Some(operator_name(&ast::VerbKind::Binary(*op))), &parts)
             }
             Compare { first, rest } => {
                 let parts = self.parts([&**first].into_iter().chain(rest.iter().map(|(_, operand)| operand)))?;
                 let op = rest.first().map_or(ast::CompareOp::Eq, |(op, _)| *op);
-                self.agree(operator_name(&ast::VerbKind::Compare(op)), &parts)
+                let verb = ast::VerbKind::Compare(op);
+                self.agree(Some(operator_name(&verb)).filter(|_| rest.len() == 1), &parts)
             }
             If { cond, then, otherwise } => {
                 let parts = self.parts([&**cond, &**then, &**otherwise])?;
-                self.agree("if", &parts)
+                self.agree(None, &parts)
             }
             Reduce { body, .. } => self.shape_of(body),
             Apply { verb, lhs, rhs } => {

@@ -118,7 +118,7 @@ impl Lowerer<'_> {
     }
 
     fn agree_cells(&mut self, verb: &ast::Verb, lhs: &Part, rhs: &Part) -> Option<Shape> {
-        self.agree(operator_name(&verb.kind), &[lhs.cell(lhs.shape.len()), rhs.cell(rhs.shape.len())])
+        self.agree(Some(operator_name(&verb.kind)), &[lhs.cell(lhs.shape.len()), rhs.cell(rhs.shape.len())])
     }
 
     pub(super) fn check_one_rank(&mut self, verb: &ast::Verb, second: Option<i64>) -> Option<()> {
