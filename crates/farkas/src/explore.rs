@@ -70,6 +70,9 @@ pub struct Exploration {
     pub threads: Option<NonZeroUsize>,
 }
 
+/// As much as the thread has in which functions are compiled: isl recurses on what users write.
+const STACK_BYTES: usize = 8 << 20;
+
 /// Judges the points of a space, in the order of their numbers. `progress` is told how many are done.
 pub fn explore(
     engine: &Engine,
@@ -88,13 +91,10 @@ pub fn explore(
     let failure: Mutex<Option<Error>> = Mutex::new(None);
     std::thread::scope(|scope| {
         for _ in 0..threads.min(points.len()).max(1) {
-            scope.spawn(|| {
+            let work = || {
                 let worker = match Worker::new(engine, source, &function) {
                     Ok(worker) => worker,
-                    Err(error) => {
-                        keep(&failure, error);
-                        return;
-                    }
+                    Err(error) => return keep(&failure, error),
                 };
                 while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
                     match worker.judge(space, *point, &judged) {
@@ -103,7 +103,12 @@ pub fn explore(
                     }
                     progress(done.fetch_add(1, Ordering::Relaxed) + 1, points.len());
                 }
-            });
+            };
+            let spawned = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
+            if let Err(error) = spawned {
+                let what = format!("no thread could be started: {error}");
+                keep(&failure, Error::new(source, diag::Error::bug("explore", what)));
+            }
         }
     });
     if let Some(error) = failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {

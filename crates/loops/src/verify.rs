@@ -170,29 +170,31 @@ impl Verifier<'_> {
 
     /// Checks an access and gives the type of the cell.
     fn access(&mut self, array: ArrayId, index: &[Index]) -> Result<ScalarType, Problem> {
-        let decl = self.kernel.arrays.get(array.index());
-        let decl = decl.ok_or_else(|| Problem(format!("there is no array {}", array.0)))?;
-        self.at(format!("subscripts of `{}`", decl.name), |v| {
-            ensure(index.len() == decl.shape.len(), || {
-                format!("{} subscripts for an array of rank {}", index.len(), decl.shape.len())
-            })?;
-            v.indices(index)
-        })?;
-        Ok(decl.ty)
+        self.subscripts(array, index.len(), |v| v.indices(index))
     }
 
     /// The same for subscripts that are values.
     fn gather(&mut self, array: ArrayId, index: &[Expr]) -> Result<ScalarType, Problem> {
-        let decl = self.kernel.arrays.get(array.index());
-        let decl = decl.ok_or_else(|| Problem(format!("there is no array {}", array.0)))?;
-        self.at(format!("subscripts of `{}`", decl.name), |v| {
-            ensure(index.len() == decl.shape.len(), || {
-                format!("{} subscripts for an array of rank {}", index.len(), decl.shape.len())
-            })?;
+        self.subscripts(array, index.len(), |v| {
             index.iter().try_for_each(|index| {
                 v.expr(index)?;
                 ensure(index.ty == ScalarType::I64, || format!("a subscript is {}", index.ty))
             })
+        })
+    }
+
+    fn subscripts(
+        &mut self,
+        array: ArrayId,
+        count: usize,
+        check: impl FnOnce(&mut Self) -> Check,
+    ) -> Result<ScalarType, Problem> {
+        let decl = self.kernel.arrays.get(array.index());
+        let decl = decl.ok_or_else(|| Problem(format!("there is no array {}", array.0)))?;
+        self.at(format!("subscripts of `{}`", decl.name), |v| {
+            let rank = decl.shape.len();
+            ensure(count == rank, || format!("{count} subscripts for an array of rank {rank}"))?;
+            check(v)
         })?;
         Ok(decl.ty)
     }

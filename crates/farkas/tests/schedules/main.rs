@@ -232,13 +232,10 @@ fn run_pairs(seed: u8) {
         panic!("{failure}");
     }
     let tally = tally.get();
-    assert!(
-        tally.legal > wanted / 10
-            && tally.illegal > wanted / 50
-            && tally.parallel > 0
-            && tally.rewritten > wanted / 100,
-        "{tally:?}"
-    );
+    // Of some pairs, all may be legal; of many, enough are of each sort, or the generator has lost its point.
+    let verdicts = tally.legal > wanted / 10 && tally.illegal > wanted / 50;
+    let varied = verdicts && tally.parallel > 0 && tally.rewritten > wanted / 100;
+    assert!(varied || wanted < 1000, "{tally:?}");
 }
 
 // Two halves, so that two cores share the work.
