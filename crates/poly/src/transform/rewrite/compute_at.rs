@@ -107,7 +107,7 @@ fn scop_name(scop: &Scop, iter: IterId) -> String {
     scop.function.iter(iter).name.clone()
 }
 
-/// The statements that compute the array: all parts of one source statement, outside of the site.
+/// The statements that compute the array, with all parts of theirs, outside of the site.
 fn group(before: Before<'_>, step: &Step, site: &Site, array: ArrayId) -> Drafted<Vec<usize>> {
     let scop = before.scop;
     let name = &scop.array(array).name;
@@ -118,15 +118,17 @@ fn group(before: Before<'_>, step: &Step, site: &Site, array: ArrayId) -> Drafte
             sources.push(&statement.source);
         }
     }
-    let [source] = sources.as_slice() else {
-        return Err(refuse(format!("`{name}` is assigned by several statements: {}", sources.join(", "))).into());
-    };
-    let is_part = |position: &usize| scop.statements[*position].source == *source;
+    let is_part = |position: &usize| sources.contains(&scop.statements[*position].source.as_str());
     let group: Vec<usize> = (0..scop.statements.len()).filter(is_part).collect();
-    if group.iter().any(|position| site.members.contains(position)) {
+    if let Some(scatter) = group.iter().find(|position| !scop.statements[**position].write.is_exact()) {
+        let message =
+            format!("which cells of `{name}` are written in `{}` depends on data", scop.statements[*scatter].name);
+        return Err(refuse(message).into());
+    }
+    if let Some(inside) = group.iter().find(|position| site.members.contains(position)) {
         let at = step.at.as_ref().map_or("", |at| at.text.as_str());
         let diagnostic = refuse(format!("`{name}` is computed inside loop `{at}` already"));
-        let help = format!("`fission` gives `{source}` a loop of its own");
+        let help = format!("`fission` gives `{}` a loop of its own", scop.statements[*inside].source);
         return Err(diagnostic.help(help).into());
     }
     let elsewhere = scop.statements.iter().enumerate().find(|(position, statement)| {
@@ -191,9 +193,8 @@ fn split<'a>(scop: &'a Scop, group: &[usize], needed: &UnionMap) -> Drafted<Vec<
         let statement = &scop.statements[*position];
         let instances = UnionSet::from_set(statement.domain.clone())?;
         let maps = needed.clone().intersect_range(instances)?.maps()?;
-        let Some(needed) = maps.into_iter().next() else {
-            return Err(Fault::bug(format!("nobody needs {}", statement.name)).into());
-        };
+        // What nobody in the loop reads, and nobody reads elsewhere, need not be computed at all.
+        let Some(needed) = maps.into_iter().next() else { continue };
         producers.push(Producer { position: *position, statement, needed: buffer::tidy(needed)? });
     }
     Ok(producers)

@@ -1,10 +1,10 @@
-//! `inline`: readers of a local array compute its cells themselves, and the statement that wrote them is dropped.
+//! `inline`: readers of a local array compute its cells themselves, and the statements that wrote them are dropped.
 //!
 //! Before: `a[i] = e(i)` and `b[j] = … a[f(j)] …`.  After: `b[j] = … e(f(j)) …`. Claimed and checked: what `e` reads has,
 //! at the reader, still the value that it had at the writer.
 
 use diag::Diagnostic;
-use isl::{Map, UnionMap};
+use isl::{Dim, Map, UnionMap};
 use program::{Affine, ArrayId, Expr, Role};
 
 use super::{Before, Claim, Draft, Drafted, expr, flow, known_index};
@@ -17,17 +17,22 @@ use crate::transform::{Step, Word, misuse, overflow, select};
 pub(in crate::transform) fn inline(before: Before<'_>, step: &Step) -> Drafted<Draft> {
     let array = local_array(before, step)?;
     let scop = before.scop;
-    let producer = only_writer(scop, step, array)?;
-    let statement = &scop.statements[producer];
+    let producers = definitions(scop, step, array)?;
     let mut draft = Draft::new(before)?;
     for (position, reader) in scop.statements.iter().enumerate() {
         let mut values: Vec<(Vec<Affine>, Expr)> = Vec::new();
         for (index, read) in reads_by_index(scop, step, reader, array)? {
             // { reader -> writer }
-            let Some(writer) = flow::writers(before.dependences, &read)?.maps()?.into_iter().next() else {
-                return Err(Fault::bug("a read of a local array that nobody has written").into());
+            let writers = flow::writers(before.dependences, &read)?.maps()?;
+            let [writer] = writers.as_slice() else {
+                let name = &scop.array(array).name;
+                let message = format!("a read of `{name}` in `{}` finds values of several statements", reader.name);
+                let help = "`compute_at` computes an array with several clauses where it is used";
+                return Err(Diagnostic::error("E0516", step.span, message).help(help).into());
             };
-            let Some(instance) = sets::affines(&scop.params, &writer, &reader.iters)? else {
+            let statement = writer.get_tuple_name(Dim::Out)?.and_then(|name| scop.statement(&name));
+            let statement = statement.ok_or_else(|| Fault::bug("a writer that is no statement"))?;
+            let Some(instance) = sets::affines(&scop.params, writer, &reader.iters)? else {
                 let name = &scop.array(array).name;
                 let message = format!("which cell of `{name}` is read in `{}` is no single expression", reader.name);
                 return Err(Diagnostic::error("E0516", step.span, message).into());
@@ -37,7 +42,7 @@ pub(in crate::transform) fn inline(before: Before<'_>, step: &Step) -> Drafted<D
                 instance.get(place).cloned()
             });
             values.push((index, value.ok_or_else(|| overflow(step))?));
-            claim(before, &mut draft, statement, &writer)?;
+            claim(before, &mut draft, statement, writer)?;
         }
         if values.is_empty() {
             continue;
@@ -50,8 +55,10 @@ pub(in crate::transform) fn inline(before: Before<'_>, step: &Step) -> Drafted<D
         parts.value = value.ok_or_else(|| overflow(step))?;
         draft.replace(position, parts)?;
     }
-    draft.scop.statements.remove(producer);
-    draft.plan.statements.remove(producer);
+    for producer in producers.into_iter().rev() {
+        draft.scop.statements.remove(producer);
+        draft.plan.statements.remove(producer);
+    }
     if draft.scop.statements.is_empty() {
         return Err(misuse(step, step.span, "nothing would be left of the program").into());
     }
@@ -93,32 +100,22 @@ pub(super) fn array_named(before: Before<'_>, name: &Word) -> Drafted<ArrayId> {
     Err(diagnostic.note(format!("the arrays are {}", known.join(", "))).into())
 }
 
-/// The statement that assigns the array, if it is one, and no reduction.
-fn only_writer(scop: &Scop, step: &Step, array: ArrayId) -> Drafted<usize> {
-    let writes = |statement: &Statement| statement.write.array == array;
-    let writers: Vec<usize> =
-        (0..scop.statements.len()).filter(|position| writes(&scop.statements[*position])).collect();
+/// The statements that assign the array, which must not be reductions nor read it.
+fn definitions(scop: &Scop, step: &Step, array: ArrayId) -> Drafted<Vec<usize>> {
+    let writes = |position: &usize| scop.statements[*position].write.array == array;
+    let writers: Vec<usize> = (0..scop.statements.len()).filter(writes).collect();
     let name = &scop.array(array).name;
     let refuse = |message: String| Diagnostic::error("E0516", step.span, message);
-    let [writer] = writers.as_slice() else {
-        let statements: Vec<&str> = writers.iter().map(|position| scop.statements[*position].name.as_str()).collect();
-        let reduction = writers.iter().any(|position| scop.statements[*position].kind.is_update());
-        let diagnostic = if reduction {
-            let help = "`compute_at` computes a reduction where it is used";
-            refuse(format!("`{name}` is a reduction, which no expression can replace")).help(help)
-        } else {
-            refuse(format!("`{name}` is assigned by several statements: {}", statements.join(", ")))
-        };
-        return Err(diagnostic.into());
-    };
-    let statement = &scop.statements[*writer];
-    if !matches!(statement.kind, StatementKind::Assign | StatementKind::Fini) {
-        return Err(refuse(format!("`{name}` is a reduction, which no expression can replace")).into());
+    let is_reduced = |statement: &Statement| !matches!(statement.kind, StatementKind::Assign | StatementKind::Fini);
+    if writers.iter().any(|writer| is_reduced(&scop.statements[*writer])) {
+        let help = "`compute_at` computes a reduction where it is used";
+        let diagnostic = refuse(format!("`{name}` is a reduction, which no expression can replace"));
+        return Err(diagnostic.help(help).into());
     }
-    if statement.reads.iter().any(|read| read.array == array) {
+    if writers.iter().any(|writer| scop.statements[*writer].reads.iter().any(|read| read.array == array)) {
         return Err(refuse(format!("`{name}` is computed from its own cells")).into());
     }
-    Ok(*writer)
+    Ok(writers)
 }
 
 /// The reads of an array, those with the same subscripts together.
