@@ -214,22 +214,23 @@ fn run_pairs(seed: u8) {
     let mut bytes = [seed; 32];
     bytes[..4].copy_from_slice(&number("FARKAS_SEED").unwrap_or(0).to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    let config = Config { cases: 1_000_000, failure_persistence: None, max_shrink_iters: 400, ..Config::default() };
-    let mut runner = TestRunner::new_with_rng(config, rng);
+    let config = Config { cases: 16, failure_persistence: None, max_shrink_iters: 400, ..Config::default() };
+    let mut seeds = TestRunner::new_with_rng(config.clone(), rng);
     let program = proptest::collection::vec(any::<u8>(), 8..70);
     let scripts = proptest::collection::vec(proptest::collection::vec(any::<u8>(), 4..40), 12);
+    let cases = (program, scripts);
     let tally = std::cell::Cell::new(Tally::default());
-    let result = runner.run(&(program, scripts), |(program, scripts)| {
-        let mut so_far = tally.get();
-        if so_far.legal + so_far.illegal >= wanted {
-            return Ok(());
+    while tally.get().legal + tally.get().illegal < wanted {
+        let mut runner = TestRunner::new_with_rng(config.clone(), seeds.new_rng());
+        let result = runner.run(&cases, |(program, scripts)| {
+            let mut so_far = tally.get();
+            let outcome = check(&program, &scripts, &mut so_far);
+            tally.set(so_far);
+            outcome.map_err(TestCaseError::fail)
+        });
+        if let Err(failure) = result {
+            panic!("{failure}");
         }
-        let outcome = check(&program, &scripts, &mut so_far);
-        tally.set(so_far);
-        outcome.map_err(TestCaseError::fail)
-    });
-    if let Err(failure) = result {
-        panic!("{failure}");
     }
     let tally = tally.get();
     // Of some pairs, all may be legal; of many, enough are of each sort, or the generator has lost its point.
