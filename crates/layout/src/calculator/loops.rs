@@ -229,7 +229,11 @@ impl State<'_> {
                 let answer = describe(self.solver, what, &schedule.loops_of_roots()?)?;
                 if what.ends_with("jective") { format!("{what}: {answer}") } else { answer }
             }
-            "inverse" => self.solver.invert(&schedule.loops_of_roots()?)?.to_string(),
+            // The schedule knows the way back; isl need only say that there is one.
+            "inverse" => match self.solver.injective(&schedule.loops_of_roots()?)? {
+                Truth::Yes => schedule.roots_of_loops()?.to_string(),
+                other => format!("not known to be injective: {other}"),
+            },
             "layout" => schedule.to_layout()?.to_string(),
             "dot" => graph_of(&schedule)?.graph.to_dot(),
             _ => self.solver.map(&schedule.roots_of_loops()?)?.to_string(),

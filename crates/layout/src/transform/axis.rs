@@ -139,6 +139,12 @@ impl Transform {
         Transform::new(axes.to_vec(), outputs, index)?.restrict(self.bounds_of(&inputs))
     }
 
+    /// How much there is to evaluate at a point.
+    pub(crate) fn nodes(&self) -> usize {
+        let bounds = self.bounds.iter().map(|bound| bound.index.nodes() + bound.extent.nodes());
+        self.index.iter().map(Expr::nodes).chain(bounds).sum::<usize>() + self.inputs.len()
+    }
+
     /// Whether there are as many inputs as outputs in bounds, all of them numbers.
     pub(crate) fn is_square(&self) -> bool {
         let size =

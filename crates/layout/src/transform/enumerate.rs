@@ -14,22 +14,31 @@ pub(super) enum Comparison {
     TooMany,
 }
 
-/// No more points than this are looked at.
+/// No more points than this are looked at, and fewer of transforms with large expressions.
 const MAX_POINTS: usize = 200_000;
+const MAX_WORK: usize = 20_000_000;
+
+fn point_limit(transforms: &[&Transform]) -> usize {
+    let cost = transforms.iter().map(|transform| transform.nodes()).sum::<usize>();
+    MAX_POINTS.min(MAX_WORK / cost.max(1))
+}
 
 /// Compares all points for all values of the parameters up to a bound, which grows as long as points are few.
 pub(super) fn compare(a: &Transform, b: &Transform, names: &[String]) -> Result<Comparison> {
-    let mut left = MAX_POINTS;
+    let mut left = point_limit(&[a, b]);
     let mut largest = 0;
+    let so_far = |largest: i64| {
+        if largest == 0 { Comparison::TooMany } else { Comparison::SameUpTo(largest - 1) }
+    };
     loop {
-        for params in values(names, largest) {
+        let Some(values) = values(names, largest, left) else { return Ok(so_far(largest)) };
+        for params in values {
             if !compare_extents(a, b, &params)? {
                 return Ok(Comparison::Different(Sample { params: params.into_iter().collect(), point: Vec::new() }));
             }
-            let Some(points) = points(a.inputs(), &params, left)? else {
-                return Ok(if largest == 0 { Comparison::TooMany } else { Comparison::SameUpTo(largest - 1) });
-            };
-            left -= points.len().min(left);
+            let Some(points) = points(a.inputs(), &params, left)? else { return Ok(so_far(largest)) };
+            // Choosing the parameters is work too.
+            left -= (points.len() + 1).min(left);
             for point in points {
                 if defined(a.evaluate(&point, &params))? != defined(b.evaluate(&point, &params))? {
                     return Ok(Comparison::Different(Sample { params: params.into_iter().collect(), point }));
@@ -42,7 +51,7 @@ pub(super) fn compare(a: &Transform, b: &Transform, names: &[String]) -> Result<
         largest += 1;
         // Extents need not grow with the parameters.
         if left == 0 || largest > 64 {
-            return Ok(Comparison::SameUpTo(largest - 1));
+            return Ok(so_far(largest));
         }
     }
 }
@@ -55,7 +64,7 @@ fn images(transform: &Transform) -> Result<Option<Vec<Pair>>> {
     if !transform.params().is_empty() {
         return Ok(None);
     }
-    let Some(points) = points(transform.inputs(), &params, MAX_POINTS)? else { return Ok(None) };
+    let Some(points) = points(transform.inputs(), &params, point_limit(&[transform]))? else { return Ok(None) };
     let mut images = Vec::with_capacity(points.len());
     for point in points {
         if let Some(image) = defined(transform.evaluate(&point, &params))? {
@@ -98,10 +107,13 @@ pub(super) fn surjective(transform: &Transform) -> Result<Option<Truth>> {
     Ok(Some(outputs.iter().find(|output| !reached.contains(*output)).map_or(Truth::Yes, |output| no(output))))
 }
 
-/// All values of the parameters of which the largest is the given one.
-fn values(names: &[String], largest: i64) -> Vec<Params> {
+/// All values of the parameters of which the largest is the given one, unless they are more than `limit`.
+fn values(names: &[String], largest: i64, limit: usize) -> Option<Vec<Params>> {
     let mut all = vec![Params::new()];
     for name in names {
+        if all.len().saturating_mul(usize::try_from(largest).ok()? + 1) > limit {
+            return None;
+        }
         let extended = all.iter().flat_map(|params| {
             (0..=largest).map(move |value| {
                 let mut params = params.clone();
@@ -112,7 +124,7 @@ fn values(names: &[String], largest: i64) -> Vec<Params> {
         all = extended.collect();
     }
     all.retain(|params| params.is_empty() || params.values().max() == Some(&largest));
-    all
+    Some(all)
 }
 
 fn compare_extents(a: &Transform, b: &Transform, params: &Params) -> Result<bool> {

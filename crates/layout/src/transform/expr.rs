@@ -181,6 +181,10 @@ impl Expr {
         }
     }
 
+    pub(crate) fn nodes(&self) -> usize {
+        self.measure().0
+    }
+
     /// The number of nodes and the depth.
     fn measure(&self) -> (usize, usize) {
         let parts = self.children().into_iter().map(Expr::measure);
