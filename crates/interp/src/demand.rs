@@ -24,49 +24,62 @@ pub(crate) struct Clause {
     pub(crate) span: Option<Span>,
 }
 
+/// The clauses of an array, and the loops around them.
+pub(crate) struct Clauses {
+    pub(crate) around: Vec<Loop>,
+    pub(crate) clauses: Vec<Clause>,
+}
+
 /// The systems of equations for given sizes: arrays in which a cell is defined twice are not equations.
 pub(crate) fn systems(
     function: &Function,
     declared: &[Declared],
-    clauses_of: &dyn Fn(ArrayId) -> Result<Vec<Clause>, Error>,
+    clauses_of: &dyn Fn(&System, ArrayId) -> Result<Clauses, Error>,
 ) -> Result<Vec<System>, Error> {
-    let possible: Vec<ArrayId> =
-        function.array_ids().filter(|array| program::may_have_equations(function, *array)).collect();
     let mut known: BTreeMap<ArrayId, bool> = BTreeMap::new();
     loop {
-        let eligible = |array: ArrayId| possible.contains(&array) && known.get(&array) != Some(&false);
-        let found = program::find_systems(function, &eligible);
+        let found = program::find_systems(function, &|array| known.get(&array) != Some(&false));
         let interrupted = found.interrupted.iter().map(|interruption| &interruption.system);
-        let mut arrays = found.systems.iter().chain(interrupted).flat_map(|system| &system.arrays);
-        let Some(array) = arrays.find(|array| !known.contains_key(array)).copied() else { return Ok(found.systems) };
-        let clauses = clauses_of(array)?;
+        let systems = found.systems.iter().chain(interrupted);
+        let mut arrays = systems.flat_map(|system| system.arrays.iter().map(move |array| (system, *array)));
+        let Some((system, array)) = arrays.find(|(_, array)| !known.contains_key(array)) else {
+            return Ok(found.systems);
+        };
+        let clauses = clauses_of(system, array)?;
         let cells = cells(&declared[array.index()]);
-        known.insert(array, are_disjoint(&clauses, function.iters.len(), declared, cells?).map_err(|error| *error)?);
+        let disjoint = are_disjoint(&clauses, function.iters.len(), declared, cells?).map_err(|error| *error)?;
+        known.insert(array, disjoint);
     }
 }
 
-/// A flag for every cell of an array that is still to be allocated.
-fn cells(declared: &Declared) -> Result<Vec<bool>, Error> {
+/// A number for every cell of an array that is still to be allocated.
+fn cells(declared: &Declared) -> Result<Vec<u64>, Error> {
     let extents = declared.shape.iter().map(|extent| usize::try_from(*extent).unwrap_or(0));
     let elements = extents.fold(1, usize::saturating_mul);
     let mut cells = Vec::new();
     let array = declared.name.clone();
     cells.try_reserve_exact(elements).map_err(|_| Error::OutOfMemory { array, elements })?;
-    cells.resize(elements, false);
+    cells.resize(elements, 0);
     Ok(cells)
 }
 
-fn are_disjoint(clauses: &[Clause], slots: usize, declared: &[Declared], mut defined: Vec<bool>) -> Run<bool> {
+/// Whether no cell is defined twice in one iteration. `defined` remembers the last one that defined each cell.
+fn are_disjoint(array: &Clauses, slots: usize, declared: &[Declared], mut defined: Vec<u64>) -> Run<bool> {
     let mut disjoint = true;
-    for clause in clauses {
-        walk(&clause.loops, &clause.guard, clause.span, slots, declared, &mut |machine| {
-            let position = machine.position(&clause.target)?;
-            if let Some(cell) = defined.get_mut(position) {
-                disjoint &= !std::mem::replace(cell, true);
-            }
-            Ok(())
-        })?;
-    }
+    let mut iteration = 0;
+    walk(&array.around, slots, declared, &mut |machine| {
+        iteration += 1;
+        for clause in &array.clauses {
+            machine.points(&clause.loops, &clause.guard, clause.span, &mut |machine| {
+                let position = machine.position(&clause.target)?;
+                if let Some(cell) = defined.get_mut(position) {
+                    disjoint &= std::mem::replace(cell, iteration) != iteration;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    })?;
     Ok(disjoint)
 }
 

@@ -138,8 +138,6 @@ pub(crate) fn holds(cond: &Cond) -> Option<bool> {
 /// Calls `body` at every point of loops over arrays that have extents, but no cells.
 pub(crate) fn walk(
     loops: &[Loop],
-    guard: &Cond,
-    span: Option<Span>,
     slots: usize,
     declared: &[Declared],
     body: &mut dyn FnMut(&mut Machine<'_>) -> Run<()>,
@@ -152,8 +150,8 @@ pub(crate) fn walk(
     let mut arrays: Vec<Memory> = declared.iter().map(memory).collect();
     Machine { slots: vec![0; slots], locals: Vec::new(), arrays: &mut arrays, missing: None }.points(
         loops,
-        guard,
-        span,
+        &Cond::And(Vec::new()),
+        None,
         &mut |machine| body(machine),
     )
 }

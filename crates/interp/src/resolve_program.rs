@@ -5,10 +5,12 @@
 
 use diag::Span;
 use loops::CompareOp;
-use program::{Affine, ArrayId, Assign, Atom, Bound, ExprKind, Function, Node, ReduceOp, Scatter, Subscript, Value};
+use program::{
+    Affine, ArrayId, Assign, Atom, Bound, ExprKind, Function, Node, ReduceOp, Scatter, Subscript, System, Value,
+};
 
 use crate::Error;
-use crate::demand::{self, Clause};
+use crate::demand::{self, Clause, Clauses};
 use crate::env::{Declared, Env};
 use crate::machine::{Access, Cell, Cond, Expr, Index, Loop, Reduce, Stmt, execute, holds};
 
@@ -65,26 +67,51 @@ impl Resolver<'_> {
     /// The statements in the order of the text, each system of equations at the place of its last clause.
     fn body(&self, declared: &[Declared]) -> Result<Vec<Stmt>, Error> {
         // Resolved first of all, because that checks all ids.
-        let nodes = self.nodes(&self.function.body)?;
-        let clauses = |wanted: &dyn Fn(usize, &Assign) -> bool| -> Result<Vec<Clause>, Error> {
-            let assigns = self.function.body.iter().enumerate().filter_map(|(place, node)| match node {
-                Node::Assign(assign) if wanted(place, assign) => Some(assign),
-                Node::Assign(_) | Node::Scatter(_) | Node::For(_) => None,
-            });
-            assigns.map(|assign| self.clause(assign)).collect()
-        };
-        let systems = demand::systems(self.function, declared, &|array| clauses(&|_, assign| assign.target == array))?;
-        let mut body = Vec::new();
-        for (place, node) in nodes.into_iter().enumerate() {
-            match systems.iter().find(|system| system.clauses.contains(&place)) {
-                None => body.push(node),
-                Some(system) if system.place() == place => {
-                    body.push(Stmt::Equations(clauses(&|place, _| system.clauses.contains(&place))?));
+        let body = self.nodes(&self.function.body)?;
+        let systems = demand::systems(self.function, declared, &|system, array| {
+            let around = (0..system.block.len()).map(|depth| {
+                let (place, block) = (system.block[depth], &system.block[..depth]);
+                match program::nodes_of(self.function, block).get(place) {
+                    Some(Node::For(node)) => self.for_loop(node),
+                    _ => Err(malformed("a block is not that of a loop")),
                 }
-                Some(_) => {}
+            });
+            let clauses = self.clauses(system, &|assign| assign.target == array)?;
+            Ok(Clauses { around: around.collect::<Result<_, Error>>()?, clauses })
+        })?;
+        if systems.is_empty() { Ok(body) } else { self.block(&mut Vec::new(), &systems) }
+    }
+
+    /// The nodes of a block, with its systems.
+    fn block(&self, block: &mut Vec<usize>, systems: &[System]) -> Result<Vec<Stmt>, Error> {
+        let mut stmts = Vec::new();
+        for (place, node) in program::nodes_of(self.function, block).iter().enumerate() {
+            let here = |system: &&System| system.block == *block && system.clauses.contains(&place);
+            match (systems.iter().find(here), node) {
+                (Some(system), _) if system.place() == place => {
+                    stmts.push(Stmt::Equations(self.clauses(system, &|_| true)?));
+                }
+                (Some(_), _) => {}
+                (None, Node::For(node)) => {
+                    block.push(place);
+                    let body = self.block(block, systems);
+                    block.pop();
+                    stmts.push(Stmt::For(self.for_loop(node)?, body?));
+                }
+                (None, node) => stmts.push(self.node(node)?),
             }
         }
-        Ok(body)
+        Ok(stmts)
+    }
+
+    /// The clauses of a system that are wanted.
+    fn clauses(&self, system: &System, wanted: &dyn Fn(&Assign) -> bool) -> Result<Vec<Clause>, Error> {
+        let nodes = program::nodes_of(self.function, &system.block);
+        let assigns = system.clauses.iter().filter_map(|place| match nodes.get(*place) {
+            Some(Node::Assign(assign)) if wanted(assign) => Some(assign),
+            _ => None,
+        });
+        assigns.map(|assign| self.clause(assign)).collect()
     }
 
     fn clause(&self, assign: &Assign) -> Result<Clause, Error> {
@@ -104,14 +131,16 @@ impl Resolver<'_> {
 
     fn node(&self, node: &Node) -> Result<Stmt, Error> {
         match node {
-            Node::For(f) => {
-                let mut a_loop = self.bound(&f.bound, Some(f.span))?;
-                (a_loop.step, a_loop.rev) = (f.step, f.rev);
-                Ok(Stmt::For(a_loop, self.nodes(&f.body)?))
-            }
+            Node::For(f) => Ok(Stmt::For(self.for_loop(f)?, self.nodes(&f.body)?)),
             Node::Assign(assign) => self.assign(assign),
             Node::Scatter(scatter) => self.scatter(scatter),
         }
+    }
+
+    fn for_loop(&self, node: &program::For) -> Result<Loop, Error> {
+        let mut a_loop = self.bound(&node.bound, Some(node.span))?;
+        (a_loop.step, a_loop.rev) = (node.step, node.rev);
+        Ok(a_loop)
     }
 
     fn assign(&self, assign: &Assign) -> Result<Stmt, Error> {

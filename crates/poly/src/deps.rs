@@ -135,8 +135,10 @@ fn compute(scop: &Scop) -> Attempt<Dependences> {
     let flows = flows.union(scattered.ordered)?;
     Ok(Dependences {
         flow: coalesced(flows)?,
-        anti: coalesced(overwrites.intersect_range_factor_range(overwriting_reads)?.union(scattered.anti)?)?,
-        output: coalesced(outputs)?,
+        anti: coalesced(
+            overwrites.intersect_range_factor_range(overwriting_reads)?.union(scattered.anti)?.union(defined.anti)?,
+        )?,
+        output: coalesced(outputs.union(defined.output)?)?,
         reduction: reduction_pairs(scop)?.union(scattered.free)?,
         without_source: flow
             .get_may_no_source()?

@@ -5,14 +5,18 @@
 //! not notice that, or it is part of the system too, or interrupts it.
 //! Not here: whether clauses overlap and whether an order exists, which depends on sizes (`poly`, `interp`).
 
-use crate::{ArrayId, Expr, ExprKind, Function, Node, Role, Subscript};
+use std::collections::BTreeSet;
 
-/// Arrays that refer to one another, and the places of their clauses in the function's body.
+use crate::{Array, ArrayId, Expr, ExprKind, Function, Node, Role, Subscript};
+
+/// Arrays that refer to one another, and the places of their clauses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct System {
+    /// The way to the block in which they all stand: the places of the `for` loops around it, outermost first.
+    pub block: Vec<usize>,
     /// Ascending.
     pub arrays: Vec<ArrayId>,
-    /// Ascending; never empty.
+    /// Places in the block, ascending; never empty.
     pub clauses: Vec<usize>,
 }
 
@@ -27,7 +31,7 @@ impl System {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interruption {
     pub system: System,
-    /// Where it stands in the function's body.
+    /// Where it stands in the block.
     pub place: usize,
     pub array: ArrayId,
     /// Whether it changes `array`, which a clause before it reads; otherwise it reads `array`, which the system defines.
@@ -41,34 +45,86 @@ pub struct Systems {
     pub interrupted: Vec<Interruption>,
 }
 
-/// Whether equations may define an array: it has no value before, and all its assignments stand outside `for`.
-pub fn may_have_equations(function: &Function, array: ArrayId) -> bool {
-    fn assigns(nodes: &[Node], array: ArrayId) -> bool {
-        nodes.iter().any(|node| match node {
-            Node::For(node) => assigns(&node.body, array),
-            Node::Assign(assign) => assign.target == array,
-            Node::Scatter(scatter) => scatter.target == array,
-        })
-    }
-    // Nor do updates, which change values, define any.
-    let in_order = |node: &Node| !matches!(node, Node::Assign(_)) && assigns(std::slice::from_ref(node), array);
-    matches!(function.array(array).role, Role::Local | Role::Out) && !function.body.iter().any(in_order)
+/// For each array, the block in which equations may define it, as the way there: a local or a result whose assignments
+/// all stand in one block. Inside a `for` the array is defined anew in every iteration, so nothing outside may read it.
+fn equation_blocks(function: &Function) -> Vec<Option<Vec<usize>>> {
+    let mut uses: Vec<Uses> = function.arrays.iter().map(|_| Uses::default()).collect();
+    note_uses(&function.body, &mut Vec::new(), &mut uses);
+    let block = |(array, uses): (&Array, Uses)| {
+        let block = uses.block.filter(|_| !uses.otherwise)?;
+        let outermost = block.is_empty() && matches!(array.role, Role::Local | Role::Out);
+        let inner = array.role == Role::Local && uses.read.iter().all(|read| read.starts_with(&block));
+        (outermost || inner).then_some(block)
+    };
+    function.arrays.iter().zip(uses).map(block).collect()
 }
 
-/// Finds the systems among the arrays for which `eligible` holds, all of which may have equations.
+/// Where an array is used.
+#[derive(Default)]
+struct Uses {
+    /// The block of its first assignment.
+    block: Option<Vec<usize>>,
+    /// Whether other blocks assign it as well, or something updates it.
+    otherwise: bool,
+    /// The blocks that read it.
+    read: Vec<Vec<usize>>,
+}
+
+fn note_uses(nodes: &[Node], block: &mut Vec<usize>, uses: &mut [Uses]) {
+    for (place, node) in nodes.iter().enumerate() {
+        if let Node::For(node) = node {
+            block.push(place);
+            note_uses(&node.body, block, uses);
+            block.pop();
+            continue;
+        }
+        let place = Place::new(node);
+        for array in place.writes {
+            let uses = &mut uses[array.index()];
+            uses.otherwise |= !matches!(node, Node::Assign(_));
+            uses.otherwise |= uses.block.get_or_insert_with(|| block.clone()) != block;
+        }
+        for array in place.reads {
+            let read = &mut uses[array.index()].read;
+            if read.last() != Some(block) {
+                read.push(block.clone());
+            }
+        }
+    }
+}
+
+/// The nodes of a block.
+pub fn nodes_of<'a>(function: &'a Function, block: &[usize]) -> &'a [Node] {
+    block.iter().fold(&function.body, |nodes, place| match nodes.get(*place) {
+        Some(Node::For(node)) => &node.body,
+        _ => nodes,
+    })
+}
+
+/// Finds the systems among the arrays for which `eligible` holds.
 pub fn find_systems(function: &Function, eligible: &dyn Fn(ArrayId) -> bool) -> Systems {
-    let places: Vec<Place> = function.body.iter().map(Place::new).collect();
+    let homes = equation_blocks(function);
+    let blocks: BTreeSet<&Vec<usize>> = homes.iter().flatten().collect();
+    let mut all = Systems::default();
+    for block in blocks {
+        let here = |array: ArrayId| homes[array.index()].as_ref() == Some(block) && eligible(array);
+        find_in_block(function, block, &here, &mut all);
+    }
+    all
+}
+
+fn find_in_block(function: &Function, block: &[usize], eligible: &dyn Fn(ArrayId) -> bool, all: &mut Systems) {
+    let places: Vec<Place> = nodes_of(function, block).iter().map(Place::new).collect();
+    let system = |arrays: Vec<ArrayId>| System { block: block.to_vec(), clauses: clauses(&places, &arrays), arrays };
     let mut found: Vec<Vec<ArrayId>> = circles(function, &places, eligible);
-    let mut interrupted = Vec::new();
     while let Some(step) = found.iter().enumerate().find_map(|(number, arrays)| {
-        let system = System { arrays: arrays.clone(), clauses: clauses(&places, arrays) };
-        interruption(&places, system).map(|interruption| (number, interruption))
+        interruption(&places, system(arrays.clone())).map(|interruption| (number, interruption))
     }) {
         let (number, interruption) = step;
         let joins = places[interruption.place].target.filter(|target| eligible(*target));
         let mut arrays = found.swap_remove(number);
         let Some(target) = joins else {
-            interrupted.push(interruption);
+            all.interrupted.push(interruption);
             continue;
         };
         // The whole system of the statement between joins, if it has one.
@@ -80,13 +136,12 @@ pub fn find_systems(function: &Function, eligible: &dyn Fn(ArrayId) -> bool) -> 
         found.push(arrays);
     }
     found.sort();
-    let systems = found.into_iter().map(|arrays| System { clauses: clauses(&places, &arrays), arrays });
-    Systems { systems: systems.collect(), interrupted }
+    all.systems.extend(found.into_iter().map(system));
 }
 
-/// What one node of the body touches.
+/// What one node of a block touches.
 struct Place {
-    /// The array that an assignment outside `for` defines.
+    /// The array that it defines, if it is an assignment of the block itself.
     target: Option<ArrayId>,
     /// Whether it reads its own target at other subscripts than those it writes.
     refers_to_itself: bool,

@@ -16,7 +16,7 @@ mod verify;
 
 pub use affine::{Affine, Atom, Cond};
 pub use buffer::{Data, Slice, SliceMut};
-pub use equations::{Interruption, System, Systems, find_systems, may_have_equations};
+pub use equations::{Interruption, System, Systems, find_systems, nodes_of};
 pub use fault::{Fault, FaultKind};
 pub use ir::{
     ArgRef, Array, ArrayId, Assign, Bound, Expr, ExprKind, For, Function, InlinedCall, Iter, IterId, Node, Param,

@@ -9,6 +9,8 @@ use std::fmt::Write;
 /// Cells so close to an edge are given; the others are defined by equations.
 const BORDER: i64 = 2;
 const NAMES: [&str; 3] = ["U", "V", "W"];
+/// How often a system in a loop is solved.
+const STEPS: i64 = 3;
 
 /// What a term of an equation reads.
 #[derive(Clone, Debug)]
@@ -47,6 +49,12 @@ struct Clause {
     terms: Vec<Term>,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Steps {
+    Up,
+    Down,
+}
+
 /// A cell: the array, and its indices.
 type Cell = (usize, Vec<i64>);
 
@@ -58,6 +66,8 @@ pub(crate) struct System {
     clauses: Vec<Clause>,
     /// Built along one direction, so that an order exists.
     pub(crate) has_order: bool,
+    /// Solved again and again in a `for`, which adds up the results; upwards or downwards.
+    looped: Option<Steps>,
 }
 
 struct Bytes<'a>(std::slice::Iter<'a, u8>);
@@ -109,7 +119,8 @@ pub(crate) fn generate(bytes: &[u8]) -> System {
         let other = bytes.pick(position + 1);
         clauses.swap(position, position - other);
     }
-    System { dims, arrays, clauses, has_order }
+    let looped = [None, None, Some(Steps::Up), Some(Steps::Down)][bytes.pick(4)];
+    System { dims, arrays, clauses, has_order, looped }
 }
 
 /// Turns a reference so that it points back along the signs, the dimension `first` counting most.
@@ -158,13 +169,25 @@ impl System {
         let shape = if self.dims == 2 { "N, N" } else { "N" };
         let outputs: Vec<String> = NAMES[..self.arrays].iter().map(|name| format!("{name}: i64[{shape}]")).collect();
         let mut text = format!("fn f<N>() -> ({}) {{\n", outputs.join(", "));
+        let name_of = |array: usize| {
+            let name = NAMES[array];
+            if self.looped.is_some() { name.to_lowercase() } else { name.to_string() }
+        };
         let indices: &[&str] = if self.dims == 2 { &["i", "j"] } else { &["i"] };
         let ranges: Vec<String> = indices.iter().map(|index| format!("{index}: 0..N")).collect();
+        if let Some(steps) = self.looped {
+            for (array, name) in NAMES[..self.arrays].iter().enumerate() {
+                let all = indices.join(", ");
+                writeln!(text, "    let {}: i64[{shape}]\n    {name}[{all}] = 0", name_of(array)).unwrap();
+            }
+            writeln!(text, "    for t in 0..{STEPS} by {} {{", if steps == Steps::Up { 1 } else { -1 }).unwrap();
+        }
         for clause in &self.clauses {
-            let (name, ranges, guard) = (NAMES[clause.array], ranges.join(", "), clause.part.guard(self.dims));
-            write!(text, "    {name}[{ranges} | {guard}] = {} + 3 * i", clause.constant).unwrap();
+            let (name, ranges, guard) = (name_of(clause.array), ranges.join(", "), clause.part.guard(self.dims));
+            let time = if self.looped.is_some() { " + 5 * t" } else { "" };
+            write!(text, "    {name}[{ranges} | {guard}] = {} + 3 * i{time}", clause.constant).unwrap();
             for term in &clause.terms {
-                let name = NAMES[term.array];
+                let name = name_of(term.array);
                 let at = |offsets: &[i64], indices: &[&str]| {
                     let shown = indices.iter().zip(offsets).map(|(index, offset)| format!("{index} + {offset}"));
                     format!("{name}[{}]", shown.collect::<Vec<_>>().join(", ")).replace("+ -", "- ")
@@ -182,6 +205,14 @@ impl System {
                 write!(text, " + {} * {read}", term.factor).unwrap();
             }
             text.push('\n');
+        }
+        if self.looped.is_some() {
+            for (array, name) in NAMES[..self.arrays].iter().enumerate() {
+                let all = indices.join(", ");
+                // The order of the steps shows in the result.
+                writeln!(text, "    {name}[{all}] = 7 * {name}[{all}] + {}[{all}]", name_of(array)).unwrap();
+            }
+            text.push_str("    }\n");
         }
         text + "}\n"
     }
@@ -215,6 +246,23 @@ impl System {
 
     /// The values of all arrays for one size, row by row; nothing if a cell needs itself.
     pub(crate) fn solve(&self, n: i64) -> Option<Vec<Vec<i64>>> {
+        let Some(steps) = self.looped else { return self.solve_at(n, 0) };
+        let times: Vec<i64> = match steps {
+            Steps::Up => (0..STEPS).collect(),
+            Steps::Down => (0..STEPS).rev().collect(),
+        };
+        let mut sums: Option<Vec<Vec<i64>>> = None;
+        for t in times {
+            let values = self.solve_at(n, t)?;
+            sums = Some(match sums {
+                None => values,
+                Some(sums) => sums.iter().zip(&values).map(|(sums, values)| add(sums, values)).collect(),
+            });
+        }
+        sums
+    }
+
+    fn solve_at(&self, n: i64, t: i64) -> Option<Vec<Vec<i64>>> {
         let indices: Vec<Vec<i64>> = match self.dims {
             1 => (0..n).map(|i| vec![i]).collect(),
             _ => (0..n).flat_map(|i| (0..n).map(move |j| vec![i, j])).collect(),
@@ -224,7 +272,7 @@ impl System {
         for array in 0..self.arrays {
             let mut cells = Vec::new();
             for index in &indices {
-                cells.push(self.value(&(array, index.clone()), n, &mut values)?);
+                cells.push(self.value(&(array, index.clone()), (n, t), &mut values)?);
             }
             arrays.push(cells);
         }
@@ -232,17 +280,17 @@ impl System {
     }
 
     /// The value of a cell. While it is being computed it is there without one.
-    fn value(&self, cell: &Cell, n: i64, values: &mut HashMap<Cell, Option<i64>>) -> Option<i64> {
+    fn value(&self, cell: &Cell, (n, t): (i64, i64), values: &mut HashMap<Cell, Option<i64>>) -> Option<i64> {
         if let Some(known) = values.get(cell) {
             return *known;
         }
         values.insert(cell.clone(), None);
         let clause = self.clauses.iter().find(|clause| clause.array == cell.0 && clause.part.holds(&cell.1, n))?;
-        let mut sum = clause.constant.wrapping_add(cell.1[0] * 3);
+        let mut sum = clause.constant.wrapping_add(cell.1[0] * 3 + 5 * t);
         for term in &clause.terms {
             let mut read = 0i64;
             for index in reads(&term.reads, &cell.1) {
-                read = read.wrapping_add(self.value(&(term.array, index), n, values)?);
+                read = read.wrapping_add(self.value(&(term.array, index), (n, t), values)?);
             }
             sum = sum.wrapping_add(read.wrapping_mul(term.factor));
         }
@@ -264,4 +312,9 @@ fn reads(reads: &Reads, index: &[i64]) -> Vec<Vec<i64>> {
             along.map(|along| [&[along], &index[1..]].concat()).collect()
         }
     }
+}
+
+/// What the loop makes of the sums so far and the values of one more step.
+fn add(sums: &[i64], values: &[i64]) -> Vec<i64> {
+    sums.iter().zip(values).map(|(sum, value)| sum.wrapping_mul(7).wrapping_add(*value)).collect()
 }

@@ -4,7 +4,7 @@ use diag::Diagnostic;
 use program::Role;
 
 use crate::deps::Dependences;
-use crate::equations::place;
+use crate::equations::is_clause;
 use crate::fault::Attempt;
 use crate::scop::{Scop, ScopArray};
 use crate::witness::{show_cell, show_params, show_point, smallest};
@@ -72,8 +72,7 @@ fn undefined_reads(scop: &Scop, dependences: &Dependences) -> Attempt<Vec<Diagno
         let values = show_params(&scop.function, &sample.params);
         let verb = if statement.scatters() && id == statement.write.array { "updates" } else { "reads" };
         let verb = found.map_or(verb.to_string(), |read| read.verb(verb));
-        let by_equations =
-            scop.equations.system_of(id).is_some_and(|system| system.clauses.contains(&place(statement)));
+        let by_equations = scop.equations.system_of(id).is_some_and(|system| is_clause(statement, system));
         let (message, label) = if by_equations {
             (format!("{verb} {cell}, which no clause defines"), "is defined by equations")
         } else {

@@ -235,15 +235,16 @@ impl Checker<'_> {
             .note(conflict.note())
             .help(format!("if the order matters, write a `for` loop; if the old values are meant, write the result to another array than `{array}`"));
         // Of what depends on data, no order can be found.
-        if pair.outer.is_empty() && known {
+        if known {
             let updates = |statement: &Statement| statement.scatters() && statement.write.array == pair.assign.target;
             let why_not = match self.scop.array(pair.assign.target).role {
                 Role::In | Role::InOut => "is neither",
                 Role::Out | Role::Local if self.scop.statements.iter().any(updates) => "is also updated",
-                Role::Out | Role::Local => "is also assigned in a `for`",
+                Role::Out | Role::Local if pair.outer.is_empty() => "is also assigned in a `for`",
+                Role::Out | Role::Local => "is used outside of this block as well",
             };
             diagnostic = diagnostic.help(format!(
-                "a local or a result may refer to itself, as equations outside `for`; `{array}` {why_not}"
+                "a local or a result that one block alone assigns may refer to itself, as equations; `{array}` {why_not}"
             ));
         }
         self.diagnostics.push(diagnostic);

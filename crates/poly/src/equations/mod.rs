@@ -68,12 +68,20 @@ impl Equations {
     }
 }
 
-/// The place of a statement in the function's body.
-pub(crate) fn place(statement: &Statement) -> usize {
-    match statement.order.first() {
-        Some(Entry::Position(place)) => usize::try_from(*place).unwrap_or(0),
-        _ => 0,
-    }
+/// The place of a statement in the block of a system, if it stands there, or in a loop that does.
+pub(crate) fn place(statement: &Statement, system: &System) -> Option<usize> {
+    // Places and loops take turns.
+    let mut places = statement.order.iter().step_by(2).map(|entry| match entry {
+        Entry::Position(place) => usize::try_from(*place).ok(),
+        _ => None,
+    });
+    let inside = system.block.iter().all(|place| places.next() == Some(Some(*place)));
+    places.next().flatten().filter(|_| inside)
+}
+
+/// Whether a statement is part of a clause of the system.
+pub(crate) fn is_clause(statement: &Statement, system: &System) -> bool {
+    place(statement, system).is_some_and(|place| system.clauses.contains(&place))
 }
 
 /// Whether a statement gives its cell the final value.
@@ -89,16 +97,14 @@ fn definitions(scop: &Scop, array: ArrayId) -> impl Iterator<Item = &Statement> 
 /// Finds the arrays that are equations.
 pub(crate) fn find(scop: &Scop) -> Attempt<Equations> {
     let function = &scop.function;
-    let possible: Vec<ArrayId> =
-        function.array_ids().filter(|array| program::may_have_equations(function, *array)).collect();
     let mut overlapping: Vec<ArrayId> = Vec::new();
     let mut disjoint: Vec<ArrayId> = Vec::new();
     let mut refused = Vec::new();
     let candidates = loop {
-        let eligible = |array: ArrayId| possible.contains(&array) && !overlapping.contains(&array);
-        let found = program::find_systems(function, &eligible);
-        let Some(array) = arrays_of(&found).find(|array| !disjoint.contains(array)) else { break found };
-        match find_overlap(scop, array)? {
+        let found = program::find_systems(function, &|array| !overlapping.contains(&array));
+        let unknown = arrays_of(&found).find(|(array, _)| !disjoint.contains(array));
+        let Some((array, depth)) = unknown else { break found };
+        match find_overlap(scop, array, depth)? {
             Some(refusal) => {
                 refused.push(refusal);
                 overlapping.push(array);
@@ -116,18 +122,20 @@ pub(crate) fn find(scop: &Scop) -> Attempt<Equations> {
     Ok(Equations { systems, refused })
 }
 
-fn arrays_of(found: &Systems) -> impl Iterator<Item = ArrayId> {
+/// The arrays of all systems, with the number of loops around each.
+fn arrays_of(found: &Systems) -> impl Iterator<Item = (ArrayId, usize)> {
     let interrupted = found.interrupted.iter().map(|interruption| &interruption.system);
-    found.systems.iter().chain(interrupted).flat_map(|system| system.arrays.clone()).collect::<Vec<_>>().into_iter()
+    let systems = found.systems.iter().chain(interrupted);
+    systems.flat_map(|system| system.arrays.iter().map(|array| (*array, system.block.len())))
 }
 
-/// A cell that two clauses define.
-fn find_overlap(scop: &Scop, array: ArrayId) -> Attempt<Option<Refusal>> {
+/// A cell that two clauses define in one iteration of the loops around them.
+fn find_overlap(scop: &Scop, array: ArrayId, depth: usize) -> Attempt<Option<Refusal>> {
     let clauses: Vec<&Statement> = definitions(scop, array).collect();
     for (number, two) in clauses.iter().enumerate() {
         for one in &clauses[..number] {
-            let both = one.write.map.clone().range()?.intersect(two.write.map.clone().range()?)?;
-            if let Some(sample) = smallest(both, &scop.context)? {
+            let both = flow::in_one_iteration(flow::connect(&one.write, &two.write)?, depth)?;
+            if let Some(sample) = smallest(both.range_factor_range()?.range()?, &scop.context)? {
                 let (one, two) = (one.write.span, two.write.span);
                 return Ok(Some(Refusal::Overlap { array, one, two, sample }));
             }
@@ -139,14 +147,15 @@ fn find_overlap(scop: &Scop, array: ArrayId) -> Attempt<Option<Refusal>> {
 /// Whether a clause reads what itself or a later clause of the system defines. (Reading the very cell that one is about
 /// to define is no such case: that is a mistake, and has its own error.)
 fn is_out_of_order(scop: &Scop, system: &System) -> Attempt<bool> {
-    for reader in scop.statements.iter().filter(|statement| system.clauses.contains(&place(statement))) {
+    for reader in scop.statements.iter().filter(|statement| is_clause(statement, system)) {
         for read in reader.reads.iter().filter(|read| system.arrays.contains(&read.array)) {
-            for writer in definitions(scop, read.array).filter(|writer| place(writer) >= place(reader)) {
+            let later = |writer: &&Statement| place(writer, system) >= place(reader, system);
+            for writer in definitions(scop, read.array).filter(later) {
                 if writer.source == reader.source && writer.write.index == read.index {
                     continue;
                 }
-                let cells = read.map.clone().range()?.intersect(writer.write.map.clone().range()?)?;
-                if !cells.intersect_params(scop.context.clone())?.is_empty()? {
+                let pairs = flow::in_one_iteration(flow::connect(&writer.write, read)?, system.block.len())?;
+                if !pairs.intersect_params(scop.context.clone())?.is_empty()? {
                     return Ok(true);
                 }
             }
@@ -175,14 +184,15 @@ fn overlap(scop: &Scop, array: ArrayId, one: Span, two: Span, sample: &Sample, r
 
 fn interrupted(scop: &Scop, interruption: &Interruption, read: Span) -> Diagnostic {
     let function = &scop.function;
-    let clause = |place: Option<&usize>| match place.and_then(|place| function.body.get(*place)) {
+    let nodes = program::nodes_of(function, &interruption.system.block);
+    let clause = |place: Option<&usize>| match place.and_then(|place| nodes.get(*place)) {
         Some(Node::Assign(assign)) => assign.target_span,
         _ => function.span,
     };
     let clauses = &interruption.system.clauses;
     let name = &scop.array(interruption.array).name;
     let (first, last) = (clause(clauses.first()), clause(clauses.last()));
-    let (span, what) = match function.body.get(interruption.place) {
+    let (span, what) = match nodes.get(interruption.place) {
         Some(Node::For(node)) => (node.span, "this loop"),
         Some(Node::Assign(assign)) => (assign.span, "this statement"),
         Some(Node::Scatter(scatter)) => (scatter.span, "this statement"),

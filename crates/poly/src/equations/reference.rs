@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use program::ArrayId;
+use program::{ArrayId, System};
 
 use super::flow::is_own_accumulator;
 use super::{is_final, place};
@@ -11,11 +11,16 @@ use crate::replay::{Instance, Loads};
 use crate::scop::Scop;
 use crate::witness::At;
 
-/// A cell, and which instances have touched it since it was last written.
+/// A cell of an equation array, in one iteration of the loops around its system.
+type Defined = (ArrayId, Vec<i64>, Vec<i64>);
+
+/// Which instances have touched a cell since it was last written.
 #[derive(Default)]
 struct History {
     writer: Option<usize>,
     readers: Vec<usize>,
+    /// Those that read it as an equation array, which may be before it is written, with their iterations.
+    askers: Vec<(Vec<i64>, usize)>,
 }
 
 /// Instances in textual order, rearranged as little as possible so that each comes behind what it needs.
@@ -24,14 +29,15 @@ pub(crate) fn rearranged(scop: &Scop, params: &[i64], instances: Vec<Instance>) 
         return Ok(instances);
     }
     let mut accesses = Vec::new();
-    let mut definitions: HashMap<(ArrayId, Vec<i64>), usize> = HashMap::new();
+    let mut definitions: HashMap<Defined, usize> = HashMap::new();
     for (number, (position, values)) in instances.iter().enumerate() {
         let statement = &scop.statements[*position];
         let mut loads = Loads { scop, at: At { params, iters: &statement.iters, values }, cells: Vec::new() };
         loads.expr(&statement.value)?;
         let targets = loads.all_cells(statement.write.array, &statement.write.index)?;
-        if is_final(statement) && scop.equations.contains(statement.write.array) {
-            definitions.extend(targets.iter().map(|target| (target.clone(), number)));
+        if let Some(system) = scop.equations.system_of(statement.write.array).filter(|_| is_final(statement)) {
+            let defined = |(array, cell): &(ArrayId, Vec<i64>)| (*array, cell.clone(), iteration(system, values));
+            definitions.extend(targets.iter().map(|target| (defined(target), number)));
         }
         accesses.push((loads.cells, targets));
     }
@@ -51,15 +57,17 @@ pub(crate) fn rearranged(scop: &Scop, params: &[i64], instances: Vec<Instance>) 
             let system = scop.equations.system_of(read.0);
             match system.filter(|_| !is_own_accumulator(scop, statement, read.0)) {
                 Some(system) => {
-                    let definition =
-                        definitions.get(&read).filter(|_| system.clauses.first() <= Some(&place(statement)));
-                    match definition {
+                    let iteration = iteration(system, &instances[number].1);
+                    let cell = (read.0, read.1.clone(), iteration.clone());
+                    let behind = system.clauses.first().copied() <= place(statement, system);
+                    match definitions.get(&cell).filter(|_| behind) {
                         Some(definition) if *definition == number => {
                             return Err(Fault::bug("a cell is defined by itself"));
                         }
                         Some(definition) => order(*definition, number),
                         None => {}
                     }
+                    histories.entry(read).or_default().askers.push((iteration, number));
                 }
                 None => {
                     let history = histories.entry(read).or_default();
@@ -69,10 +77,16 @@ pub(crate) fn rearranged(scop: &Scop, params: &[i64], instances: Vec<Instance>) 
             }
         }
         for target in targets {
+            let system = scop.equations.system_of(target.0);
+            let iteration = system.map(|system| iteration(system, &instances[number].1));
             let history = histories.entry(target).or_default();
             history.writer.into_iter().for_each(|writer| order(writer, number));
             history.readers.iter().for_each(|reader| order(*reader, number));
-            *history = History { writer: Some(number), readers: Vec::new() };
+            // Those of this iteration wait for the cell; those of earlier ones must have read it.
+            let (here, before): (Vec<_>, Vec<_>) =
+                history.askers.drain(..).partition(|(asked, _)| Some(asked) == iteration.as_ref());
+            before.iter().for_each(|(_, asker)| order(*asker, number));
+            *history = History { writer: Some(number), readers: Vec::new(), askers: here };
         }
     }
 
@@ -91,4 +105,9 @@ pub(crate) fn rearranged(scop: &Scop, params: &[i64], instances: Vec<Instance>) 
         return Err(Fault::bug("equations have a cycle"));
     }
     Ok(rearranged)
+}
+
+/// The iteration of the loops around a system in which an instance of it runs.
+fn iteration(system: &System, values: &[i64]) -> Vec<i64> {
+    values.iter().take(system.block.len()).copied().collect()
 }

@@ -219,8 +219,14 @@ impl<'a> Lowerer<'a> {
         }
 
         let scalars = self.scalar_arguments(call, callee, &inputs, &prefix, out)?;
-        // A result that is also an argument is computed beside it, and copied when it is complete.
-        let copy = target.filter(|(_, id, _)| arrays.contains(&Some(*id)));
+        // A result that is also an argument is computed beside it, and copied when it is complete; and so is one that
+        // refers to itself, which what has a value before cannot do.
+        let refers_to_itself = |out: ArrayId| {
+            let found = crate::find_systems(callee, &|_| true);
+            let interrupted = found.interrupted.iter().map(|interruption| &interruption.system);
+            found.systems.iter().chain(interrupted).any(|system| system.arrays.contains(&out))
+        };
+        let copy = target.filter(|(out, id, _)| arrays.contains(&Some(*id)) || refers_to_itself(*out));
         let mut results = Vec::new();
         for id in callee.array_ids() {
             if arrays[id.index()].is_some() {
