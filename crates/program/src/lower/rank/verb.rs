@@ -10,7 +10,7 @@ use super::super::Lowerer;
 use super::super::expr::Typed;
 use super::Shape;
 use super::agree::Part;
-use crate::{Affine, Bound, Cond};
+use crate::{Affine, Atom, Bound, Cond};
 
 /// An operand as one application of a verb sees it: an expression, the subscripts of its frame, and its cell's shape.
 struct Operand<'e> {
@@ -353,6 +353,14 @@ impl Lowerer<'_> {
         let rearranged = self.rearrangement(name, params, &operand.part)?;
         let cell = rearranged.cell(&operand.part.shape, cell);
         let cell = self.narrowed(cell, name.span)?;
+        if cell.iter().map(size).sum::<usize>() > MAX_TERMS {
+            self.report(
+                Diagnostic::error("E0301", name.span, "the subscripts of this rearrangement are too large")
+                    .note(format!("verbs inside one another become one subscript, of at most {MAX_TERMS} terms"))
+                    .help("give a part of it a name with `let`"),
+            );
+            return None;
+        }
         self.cell_at(&operand, &cell)
     }
 }
@@ -363,6 +371,15 @@ impl<'e> Operand<'e> {
         let frame = [self.frame.as_slice(), &around[..axes]].concat();
         Operand { expr: self.expr, frame, part: self.part.cell(self.part.shape.len() - axes) }
     }
+}
+
+/// The largest subscripts of one cell, in terms. A quotient holds what it divides, so splits and merges inside one
+/// another double them.
+const MAX_TERMS: usize = 200;
+
+fn size(affine: &Affine) -> usize {
+    let term = |atom: &Atom| if let Atom::Div(numerator, _) = atom { 1 + size(numerator) } else { 1 };
+    affine.terms.keys().map(term).sum()
 }
 
 /// The number of axes that a rank means; none if there are not so many.
