@@ -1,4 +1,5 @@
-//! The indices that lowering makes up: `i0`, `i1`, … for the cells of a target, `k0`, `k1`, … for reductions.
+//! The indices that lowering makes up: `i0`, `i1`, … for the cells of a target, `k0`, `k1`, … for reductions. (Those of
+//! frames, `f0`, `f1`, …, are made up in `spread`.)
 
 use std::collections::BTreeSet;
 

@@ -149,10 +149,10 @@ impl Spread {
         let mut foralls = Vec::new();
         for hi in &self.frame {
             let mut number = 0;
-            while taken.contains(&format!("i{number}")) {
+            while taken.contains(&format!("f{number}")) {
                 number += 1;
             }
-            let name = format!("i{number}");
+            let name = format!("f{number}");
             taken.push(name.clone());
             let iter = IterId(lowerer.function.iters.len() as u32);
             lowerer.function.iters.push(Iter { name, span: self.span });
