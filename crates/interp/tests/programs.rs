@@ -59,7 +59,7 @@ fn function(params: u32, arrays: Vec<(ScalarType, Vec<Affine>, Role)>, iters: u3
         scalars: Vec::new(),
         signature: (0..arrays.len() as u32).map(|number| ArgRef::Array(ArrayId(number))).collect(),
         arrays,
-        iters: (0..iters).map(|number| Iter { name: format!("i{number}"), span }).collect(),
+        iters: (0..iters).map(|number| Iter { name: format!("i{number}"), span, made_up: false }).collect(),
         body,
         calls: Vec::new(),
     }

@@ -128,6 +128,8 @@ pub enum ArgRef {
 pub struct Iter {
     pub name: String,
     pub span: Span,
+    /// The program does not name it, so it cannot be told to write a guard on it.
+    pub made_up: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]

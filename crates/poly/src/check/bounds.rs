@@ -67,7 +67,14 @@ fn explain(scop: &Scop, statement: &Statement, access: &Access, verb: &str, samp
     };
     let bound = array.shape.get(outside).map(|extent| function.show(extent)).unwrap_or_default();
     let guard = if index < 0 { format!("{subscript} >= 0") } else { format!("{subscript} < {bound}") };
-    diagnostic.help(format!("narrow the indices with a guard, `| {guard}`, or rule these sizes out with `where`"))
+    let mut made_up = false;
+    if let Some(Subscript::Affine(index)) = access.index.get(outside) {
+        index.visit_iters(&mut |iter| made_up |= function.iter(iter).made_up);
+    }
+    diagnostic.help(match made_up {
+        true => "a whole array has no guard: rule these sizes out with `where`".to_string(),
+        false => format!("narrow the indices with a guard, `| {guard}`, or rule these sizes out with `where`"),
+    })
 }
 
 fn shape(scop: &Scop, shape: &[program::Affine]) -> String {

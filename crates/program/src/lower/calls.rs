@@ -496,7 +496,7 @@ impl<'a> Lowerer<'a> {
                 index.push('_');
             }
             let iter = IterId(self.function.iters.len() as u32);
-            self.function.iters.push(Iter { name: index, span: name.span });
+            self.function.iters.push(Iter { name: index, span: name.span, made_up: true });
             foralls.push(Bound { iter, lo: Affine::constant(0), hi });
         }
         let index: Vec<Affine> = foralls.iter().map(|bound| Affine::iter(bound.iter)).collect();

@@ -261,7 +261,7 @@ impl Lowerer<'_> {
             let mut foralls = Vec::new();
             for (name, hi) in ["i", "j"].into_iter().zip(table.extents()) {
                 let iter = IterId(self.function.iters.len() as u32);
-                self.function.iters.push(Iter { name: name.into(), span: table.span });
+                self.function.iters.push(Iter { name: name.into(), span: table.span, made_up: true });
                 foralls.push(Bound { iter, lo: Affine::constant(0), hi });
             }
             let iters: Vec<IterId> = foralls.iter().map(|bound| bound.iter).collect();

@@ -181,7 +181,7 @@ impl Inliner<'_> {
             name = format!("{}_{number}", original.name);
         }
         let iter = IterId(self.caller.iters.len() as u32);
-        self.caller.iters.push(Iter { name: name.clone(), span: original.span });
+        self.caller.iters.push(Iter { name: name.clone(), span: original.span, made_up: original.made_up });
         self.avoid.push(name);
         self.iters.insert(bound.iter, iter);
         Some(Bound { iter, lo, hi })

@@ -271,7 +271,7 @@ impl<'a> Lowerer<'a> {
 
     fn declare_iter(&mut self, name: &ast::Ident) -> IterId {
         let id = IterId(self.function.iters.len() as u32);
-        self.function.iters.push(Iter { name: name.name.clone(), span: name.span });
+        self.function.iters.push(Iter { name: name.name.clone(), span: name.span, made_up: false });
         if let Some((meaning, first)) = self.scope.lookup(&name.name) {
             let what = meaning.describe();
             self.report(

@@ -133,7 +133,7 @@ impl Draft {
 
     fn iter(&mut self, name: &str, span: diag::Span) -> IterId {
         let id = IterId(self.scop.function.iters.len() as u32);
-        self.scop.function.iters.push(Iter { name: name.to_string(), span });
+        self.scop.function.iters.push(Iter { name: name.to_string(), span, made_up: true });
         id
     }
 

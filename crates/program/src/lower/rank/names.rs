@@ -20,7 +20,9 @@ impl Lowerer<'_> {
             name = format!("{stem}{number}");
         }
         self.made_up.insert(name.clone());
-        self.declare_iter(&ast::Ident { name, span })
+        let iter = self.declare_iter(&ast::Ident { name, span });
+        self.function.iters[iter.index()].made_up = true;
+        iter
     }
 
     /// The subscripts of an array that is written without: those of the current cell, if it has so many axes.

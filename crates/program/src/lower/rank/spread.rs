@@ -155,7 +155,7 @@ impl Spread {
             let name = format!("f{number}");
             taken.push(name.clone());
             let iter = IterId(lowerer.function.iters.len() as u32);
-            lowerer.function.iters.push(Iter { name, span: self.span });
+            lowerer.function.iters.push(Iter { name, span: self.span, made_up: true });
             foralls.push(Bound { iter, lo: Affine::constant(0), hi: hi.clone() });
         }
         let frame: Vec<Affine> = foralls.iter().map(|bound| Affine::iter(bound.iter)).collect();
