@@ -140,7 +140,7 @@ const VERBS: &[(&str, &str, u8, Rule)] = &[
     ),
     (
         "pack",
-        "pack B at kt as Bp: copy what an iteration of a loop reads of an array into a buffer first",
+        "pack B at kt as Bp: keep what an iteration of a loop uses of an array in a buffer",
         AT | AS,
         Rewrite(rewrite::pack),
     ),

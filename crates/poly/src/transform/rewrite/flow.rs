@@ -9,7 +9,7 @@ use diag::{Diagnostic, Span};
 use isl::{Dim, Map, UnionMap, UnionSet};
 
 use super::{Before, Claim, Draft, Drafted, Refusal};
-use program::IterId;
+use program::{IterId, Role};
 
 use crate::deps::Dependences;
 use crate::fault::{Attempt, Fault};
@@ -47,6 +47,36 @@ pub(super) fn check(before: Before<'_>, step: &Step, draft: &Draft, after: &Depe
         if !narrow(&claim.inputs)?.is_equal(&narrow(&found.inputs)?)? {
             return Err(Fault::bug("a read finds another cell than before").into());
         }
+    }
+    if draft.writes { check_finals(before, draft, after) } else { Ok(()) }
+}
+
+/// `{ cell -> writer }`: who leaves a value in the cells of arguments and results.
+fn finals(scop: &Scop, dependences: &Dependences) -> Attempt<UnionMap> {
+    let mut writes = scop.nothing()?;
+    for statement in &scop.statements {
+        if scop.array(statement.write.array).role != Role::Local {
+            writes = writes.add_map(statement.write.map.clone())?;
+        }
+    }
+    let overwritten = dependences.output.clone().domain()?;
+    Ok(writes.subtract_domain(overwritten)?.intersect_params(scop.context.clone())?.reverse()?)
+}
+
+/// Every result is left by the instance that left it before, copies looked through.
+fn check_finals(before: Before<'_>, draft: &Draft, after: &Dependences) -> Drafted<()> {
+    let expected = finals(before.scop, before.dependences)?;
+    let mut found = finals(&draft.scop, after)?;
+    for name in &draft.copies {
+        let copy = draft.statement(name)?;
+        let [read] = copy.reads.as_slice() else { return Err(Fault::bug("a copy of several cells").into()) };
+        let instances = copy.domain.clone().to_union_set()?;
+        let through = found.clone().intersect_range(instances.clone())?;
+        found = found.subtract_range(instances)?.union(through.apply_range(writers(after, &read.map)?)?)?;
+    }
+    let found = found.intersect_params(before.scop.context.clone())?;
+    if !found.is_equal(&expected)? {
+        return Err(Fault::bug("a result would be left by another instance").into());
     }
     Ok(())
 }

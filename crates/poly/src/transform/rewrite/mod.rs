@@ -117,6 +117,8 @@ pub(super) struct Draft {
     copies: Vec<String>,
     /// From instances that repeat one of the old program to that one; all others stand for themselves.
     repeats: UnionMap,
+    /// Whether other statements than before write results.
+    writes: bool,
 }
 
 impl Draft {
@@ -128,6 +130,7 @@ impl Draft {
             claims: Vec::new(),
             copies: Vec::new(),
             repeats: before.scop.nothing()?,
+            writes: false,
         })
     }
 

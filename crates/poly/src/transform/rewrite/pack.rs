@@ -1,10 +1,11 @@
 //! `pack`: each iteration of a loop first copies what it reads of an array into a buffer, and reads the copy.
 //!
 //! Before: `… B[f(x)] …` inside the loop.  After: `Bp[c - o] = B[c]` for every cell `c` that the iteration reads, then
-//! `… Bp[f(x) - o] …`. Claimed and checked: through the copy, each read finds what it found before.
+//! `… Bp[f(x) - o] …`. An array that the loop writes is written to the buffer and copied back at the end of the iteration.
+//! Claimed and checked: through the copies, each read finds what it found before, and each result keeps its last writer.
 
-use diag::Diagnostic;
-use isl::Map;
+use diag::{Diagnostic, Span};
+use isl::{Map, UnionMap};
 use program::{Affine, ArrayId, Expr, ExprKind};
 
 use super::buffer::{self, Buffer};
@@ -13,7 +14,8 @@ use super::site::Site;
 use super::{Before, Claim, Draft, Drafted, array_name, expr, flow, known_index, load, serial, statement_name};
 use crate::fault::Fault;
 use crate::model::{Parts, affine_subscripts, unique};
-use crate::scop::{Access, StatementKind};
+use crate::plan::Entry;
+use crate::scop::StatementKind;
 use crate::sets::Frame;
 use crate::transform::{Step, misuse, overflow, select};
 
@@ -27,75 +29,188 @@ pub(in crate::transform) fn pack(before: Before<'_>, step: &Step) -> Drafted<Dra
     let name = &scop.array(array).name;
     let mut draft = Draft::new(before)?;
     let site = Site::find(before, step, &mut draft, array)?;
-    if let Some(writer) = site.members.iter().find(|member| scop.statements[**member].write.array == array) {
-        let message = format!("`{name}` is written inside the loop, by `{}`", scop.statements[*writer].name);
-        let help = "`pack` copies arrays that the loop only reads";
-        return Err(Diagnostic::error("E0516", step.span, message).help(help).into());
-    }
-    let footprint = footprint(before, &site, array)?;
-    let Some((footprint, read)) = footprint else {
-        let at = step.at.as_ref().map_or("", |at| at.text.as_str());
-        let message = format!("`{name}` is not read inside loop `{at}`");
-        return Err(Diagnostic::error("E0516", step.span, message).into());
+    let (reads, writes) = (footprint(before, &site, array, false)?, footprint(before, &site, array, true)?);
+    let (all, span) = match (&reads, &writes) {
+        (Some((reads, span)), Some((writes, _))) => (buffer::tidy(reads.clone().union(writes.clone())?)?, *span),
+        (Some((only, span)), None) | (None, Some((only, span))) => (only.clone(), *span),
+        (None, None) => {
+            let at = step.at.as_ref().map_or("", |at| at.text.as_str());
+            let message = format!("`{name}` is not read inside loop `{at}`");
+            return Err(Diagnostic::error("E0516", step.span, message).into());
+        }
     };
     let packed = array_name(scop, step, &format!("{name}_packed"))?;
-    let buffer = Buffer::new(before, step, &mut draft, &site, (array, packed.clone()), &footprint)?;
-    redirect(before, step, &mut draft, &site, &buffer, array)?;
-
-    // The copy: an instance per iteration and cell.
-    let mut entries = site.enter(&mut draft.plan);
-    let mut cells = Vec::new();
-    for dim in 0..scop.array(array).shape.len() {
-        let taken = |name: &str| draft.plan.statements.iter().any(|plan| plan.loop_named(name).is_some());
-        let loop_name = unique(&format!("{}{dim}", name.to_lowercase()), taken);
-        let iter = draft.iter(&loop_name, read.span);
-        entries.push(serial(&loop_name, Affine::iter(iter)));
-        cells.push(iter);
-    }
-    let index: Vec<Affine> = cells.iter().map(|iter| Affine::iter(*iter)).collect();
-    let values: Vec<Affine> = site.iters.iter().map(|iter| Affine::iter(*iter)).collect();
-    let iters = [site.iters.as_slice(), cells.as_slice()].concat();
-    let name = statement_name(scop, &format!("{packed}_copy"));
-    let value = Expr { kind: ExprKind::Const(program::Value::Bool(false)), ty: scop.array(array).ty, span: read.span };
-    let parts = Parts {
-        name: name.clone(),
-        source: name.clone(),
-        kind: StatementKind::Assign,
-        ordered: 0,
-        kept: iters.len(),
-        iters,
-        domain: footprint.wrap()?.flatten()?,
-        target: (buffer.array, affine_subscripts(&buffer.index(step, &site, &values, &index)?), read.span),
-        value: load(array, index, &value),
-        order: Vec::new(),
-        span: read.span,
+    let buffer = Buffer::new(before, step, &mut draft, &site, (array, packed.clone()), &all)?;
+    // What is only read is copied first; of what is written, the cells whose values come from outside of the iteration.
+    let fetched = match &writes {
+        Some(_) => fetched(before, step, &site, array)?,
+        None => reads.map(|(reads, _)| reads),
     };
-    let first = site.members.first().copied().ok_or_else(|| Fault::bug("a loop around nothing"))?;
-    draft.insert(first, parts, entries)?;
-    draft.copies.push(name);
+    redirect(before, step, &mut draft, &site, &buffer, array)?;
+    let entries = site.enter(&mut draft.plan);
+    let back = site.leave(&draft.plan, &entries);
+    let taken = |name: &str| before.plan.statements.iter().any(|plan| plan.loop_named(name).is_some());
+    let rank = scop.array(array).shape.len();
+    let loops = (0..rank).map(|dim| unique(&format!("{}{dim}", name.to_lowercase()), taken)).collect();
+    let copying = Copying { step, site: &site, buffer: &buffer, array, loops, span };
+    if let Some((writes, _)) = writes {
+        let last = site.members.last().copied().ok_or_else(|| Fault::bug("a loop around nothing"))?;
+        let name = statement_name(scop, &format!("{packed}_back"));
+        copying.insert(&mut draft, last + 1, name, back, writes, true)?;
+        others_find_the_same(before, &mut draft, &site, array)?;
+        draft.writes = true;
+    }
+    if let Some(fetched) = fetched {
+        let first = site.members.first().copied().ok_or_else(|| Fault::bug("a loop around nothing"))?;
+        let name = statement_name(scop, &format!("{packed}_copy"));
+        copying.insert(&mut draft, first, name, entries, fetched, false)?;
+    }
+    // What comes back is looked through after what was fetched, which may have come back before.
+    draft.copies.reverse();
     Ok(draft)
 }
 
-/// The cells of `array` that the iterations of the site read, and one of the reads.
-fn footprint<'a>(before: Before<'a>, site: &Site, array: ArrayId) -> Drafted<Option<(Map, &'a Access)>> {
-    let mut found: Option<(Map, &Access)> = None;
+/// Copies between an array and its buffer.
+struct Copying<'a> {
+    step: &'a Step,
+    site: &'a Site,
+    buffer: &'a Buffer,
+    array: ArrayId,
+    /// A name for the loop over each subscript.
+    loops: Vec<String>,
+    span: Span,
+}
+
+impl Copying<'_> {
+    /// A statement that copies `cells`, an instance per iteration and cell; `back` is out of the buffer.
+    fn insert(
+        &self,
+        draft: &mut Draft,
+        position: usize,
+        name: String,
+        mut entries: Vec<Entry>,
+        cells: Map,
+        back: bool,
+    ) -> Drafted<()> {
+        let mut iters = self.site.iters.clone();
+        let mut index = Vec::new();
+        for name in &self.loops {
+            let iter = draft.iter(name, self.span);
+            entries.push(serial(name, Affine::iter(iter)));
+            index.push(Affine::iter(iter));
+            iters.push(iter);
+        }
+        let values: Vec<Affine> = self.site.iters.iter().map(|iter| Affine::iter(*iter)).collect();
+        let inside = self.buffer.index(self.step, self.site, &values, &index)?;
+        let (outside, inside) = ((self.array, index), (self.buffer.array, inside));
+        let ((to, target), (from, source)) = if back { (outside, inside) } else { (inside, outside) };
+        let kind = ExprKind::Load { array: from, index: source };
+        let parts = Parts {
+            name: name.clone(),
+            source: name.clone(),
+            kind: StatementKind::Assign,
+            ordered: 0,
+            kept: iters.len(),
+            iters,
+            domain: cells.wrap()?.flatten()?,
+            target: (to, affine_subscripts(&target), self.span),
+            value: Expr { kind, ty: draft.scop.array(self.array).ty, span: self.span },
+            order: Vec::new(),
+            span: self.span,
+        };
+        draft.insert(position, parts, entries)?;
+        draft.copies.push(name);
+        Ok(())
+    }
+}
+
+/// The cells of `array` that the iterations of the site read or write, and where in the source.
+fn footprint(before: Before<'_>, site: &Site, array: ArrayId, writes: bool) -> Drafted<Option<(Map, Span)>> {
+    let mut found: Option<(Map, Span)> = None;
     for member in &site.members {
         let instances = site.instances(before, *member)?;
-        for read in before.scop.statements[*member].reads.iter().filter(|read| read.array == array) {
-            let cells = instances.clone().apply_range(read.map.clone())?;
+        let statement = &before.scop.statements[*member];
+        let accesses = if writes { std::slice::from_ref(&statement.write) } else { statement.reads.as_slice() };
+        for access in accesses.iter().filter(|access| access.array == array) {
+            let cells = instances.clone().apply_range(access.map.clone())?;
             found = Some(match found {
-                Some((all, first)) => (all.union(cells)?, first),
-                None => (cells, read),
+                Some((all, span)) => (all.union(cells)?, span),
+                None => (cells, access.span),
             });
         }
     }
     Ok(match found {
-        Some((cells, read)) => Some((buffer::tidy(cells)?, read)),
+        Some((cells, span)) => Some((buffer::tidy(cells)?, span)),
         None => None,
     })
 }
 
-/// Lets the members of a site read the buffer instead of `array`, and claims that they find the same.
+/// The cells that an iteration reads before it writes them. A read must not mix values from inside and outside of its
+/// iteration, as the updates of a reduction that goes on over several iterations do.
+fn fetched(before: Before<'_>, step: &Step, site: &Site, array: ArrayId) -> Drafted<Option<Map>> {
+    let mut together = before.scop.nothing()?;
+    let mut iterations = Vec::new();
+    for member in &site.members {
+        iterations.push(UnionMap::from_map(site.instances(before, *member)?)?);
+    }
+    for one in &iterations {
+        for two in &iterations {
+            together = together.union(one.clone().reverse()?.apply_range(two.clone())?)?;
+        }
+    }
+    let mut fetched: Option<Map> = None;
+    for (member, iterations) in site.members.iter().zip(&iterations) {
+        let statement = &before.scop.statements[*member];
+        if statement.write.array == array && !statement.write.is_exact() {
+            let name = &before.scop.array(array).name;
+            let message = format!("which cell of `{name}` is written in `{}` depends on data", statement.name);
+            return Err(Diagnostic::error("E0516", step.span, message).into());
+        }
+        for read in statement.reads.iter().filter(|read| read.array == array) {
+            let writers = flow::writers(before.dependences, &read.map)?;
+            let inside = writers.clone().intersect(together.clone())?.domain()?;
+            let outside = writers.subtract(together.clone())?.domain()?;
+            if !inside.clone().intersect(outside.clone())?.is_empty()?
+                || statement.kind.is_update() && !outside.is_empty()?
+            {
+                let at = step.at.as_ref().map_or("", |at| at.text.as_str());
+                let message = format!("`{}` goes on over several iterations of `{at}`", statement.name);
+                let help = "point to a loop in whose iterations the reduction is complete";
+                return Err(Diagnostic::error("E0516", step.span, message).help(help).into());
+            }
+            let from_outside = UnionMap::from_map(read.map.clone())?.subtract_domain(inside)?;
+            for cells in iterations.clone().apply_range(from_outside)?.maps()? {
+                fetched = Some(match fetched {
+                    Some(all) => all.union(cells)?,
+                    None => cells,
+                });
+            }
+        }
+    }
+    Ok(match fetched {
+        Some(cells) => Some(buffer::tidy(cells)?),
+        None => None,
+    })
+}
+
+/// Readers outside of the loop find what the loop has written, through the copies back.
+fn others_find_the_same(before: Before<'_>, draft: &mut Draft, site: &Site, array: ArrayId) -> Drafted<()> {
+    for (position, statement) in before.scop.statements.iter().enumerate() {
+        if site.members.contains(&position) {
+            continue;
+        }
+        for read in statement.reads.iter().filter(|read| read.array == array) {
+            draft.claims.push(Claim {
+                access: read.map.clone(),
+                writers: flow::writers(before.dependences, &read.map)?,
+                inputs: flow::inputs(before.dependences, &read.map)?,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Lets the members of a site read and write the buffer instead of `array`, and claims that they find the same.
 pub(super) fn redirect(
     before: Before<'_>,
     step: &Step,
@@ -122,10 +237,15 @@ pub(super) fn redirect(
             });
             moved.push((from, index));
         }
-        if moved.is_empty() {
+        let writes = statement.write.array == array;
+        if moved.is_empty() && !writes {
             continue;
         }
         let mut parts = Parts::of(statement);
+        if writes {
+            let index = buffer.index(step, site, &values, &statement.write.affine_index()?)?;
+            parts.target = (buffer.array, affine_subscripts(&index), statement.write.span);
+        }
         let value = expr::with_loads(&statement.value, &|whole, read, index| {
             let (_, to) = moved.iter().find(|(from, _)| read == array && from == index)?;
             Some(load(buffer.array, to.clone(), whole))

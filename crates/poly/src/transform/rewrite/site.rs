@@ -110,4 +110,17 @@ impl Site {
         entries.push(Entry::Position(first));
         entries
     }
+
+    /// The entries of a statement that goes behind the members, after `enter` has made `entries` for one in front.
+    pub(super) fn leave(&self, plan: &Plan, entries: &[Entry]) -> Vec<Entry> {
+        let place = |member: &usize| match plan.statements[*member].entries.get(self.level + 1) {
+            Some(Entry::Position(place)) => *place,
+            _ => 0,
+        };
+        let last = self.members.iter().map(place).max().unwrap_or(0);
+        let mut behind = entries.to_vec();
+        behind.pop();
+        behind.push(Entry::Position(last + 1));
+        behind
+    }
 }
