@@ -3,7 +3,7 @@
 //! In: a Scop in textual order.  Out: which of its arrays are equations, and for those that nearly are, why not.
 //! An array is one only where the textual order does not work: a clause reads what itself or a later clause defines.
 //! Programs that can run as they are written do so. The dependences of equations are in `flow`, their order in
-//! `order`, and what is said when there is none in `cycle`.
+//! `order`, what is said when there is none in `cycle`, and an order by counting, for replays, in `reference`.
 
 mod cycle;
 mod flow;
