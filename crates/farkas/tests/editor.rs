@@ -9,7 +9,7 @@ use program::{BinaryOp, ScalarType, UnaryOp};
 use serde_json::{Value, json};
 
 /// What a word is for an editor, by the grammar's rule that it stands in.
-const SCOPES: [(&str, &str); 26] = [
+const SCOPES: [(&str, &str); 27] = [
     ("kw_const", "storage.type"),
     ("kw_fn", "storage.type"),
     ("kw_let", "storage.type"),
@@ -26,6 +26,7 @@ const SCOPES: [(&str, &str); 26] = [
     ("kw_and", "keyword.operator.logical"),
     ("kw_or", "keyword.operator.logical"),
     ("kw_not", "keyword.operator.logical"),
+    ("kw_scan", "keyword.control"),
     ("boolean", "constant.language"),
     ("reduce_op", "support.function.reduction"),
     ("kw_as", "keyword.clause"),

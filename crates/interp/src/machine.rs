@@ -55,6 +55,7 @@ pub(crate) enum Expr {
     Cast(ScalarType, Box<Expr>),
     Select(Box<Expr>, Box<Expr>, Box<Expr>),
     Reduce(Box<Reduce>),
+    Place(Box<Place>),
 }
 
 /// Folds the body over all points of the loops at which the guard holds, in ascending lexicographic order.
@@ -63,6 +64,16 @@ pub(crate) struct Reduce {
     pub(crate) op: BinaryOp,
     pub(crate) start: Value,
     pub(crate) loops: Vec<Loop>,
+    pub(crate) guard: Cond,
+    pub(crate) body: Expr,
+    pub(crate) span: Option<Span>,
+}
+
+/// The first index at which the body is smallest or largest; NaN is beyond everything. -1 if there is none.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) largest: bool,
+    pub(crate) a_loop: Loop,
     pub(crate) guard: Cond,
     pub(crate) body: Expr,
     pub(crate) span: Option<Span>,
@@ -314,9 +325,37 @@ impl Machine<'_> {
                     sum
                 }
             },
+            Expr::Place(place) => Value::I64(self.place(place)?),
             Expr::Index(index, span) => Value::I64(self.index(index).ok_or_else(|| overflow(*span))?),
             Expr::Cond(cond, span) => Value::Bool(self.cond(cond).ok_or_else(|| overflow(*span))?),
         })
+    }
+
+    fn place(&mut self, place: &Place) -> Run<i64> {
+        let mut best: Option<(Value, i64)> = None;
+        let op = if place.largest { BinaryOp::Gt } else { BinaryOp::Lt };
+        let is_nan = |value: Value| match value {
+            Value::F32(value) => value.is_nan(),
+            Value::F64(value) => value.is_nan(),
+            _ => false,
+        };
+        self.points(std::slice::from_ref(&place.a_loop), &place.guard, place.span, &mut |machine| {
+            let value = machine.expr(&place.body)?;
+            let better = match best {
+                None => true,
+                Some((known, _)) if is_nan(known) => false,
+                Some(_) if is_nan(value) => true,
+                Some((known, _)) => {
+                    let better = eval::binary(op, value, known).map_err(|_| division_by_zero(place.span))?;
+                    matches!(better, Value::Bool(true))
+                }
+            };
+            if better {
+                best = Some((value, machine.slots[place.a_loop.slot]));
+            }
+            Ok(())
+        })?;
+        Ok(best.map_or(-1, |(_, index)| index))
     }
 
     /// The offset of a cell in its array.

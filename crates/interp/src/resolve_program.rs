@@ -12,7 +12,7 @@ use program::{
 use crate::Error;
 use crate::demand::{self, Clause, Clauses};
 use crate::env::{Declared, Env};
-use crate::machine::{Access, Cell, Cond, Expr, Index, Loop, Reduce, Stmt, execute, holds};
+use crate::machine::{Access, Cell, Cond, Expr, Index, Loop, Place, Reduce, Stmt, execute, holds};
 
 /// Runs a function on the arguments.
 pub fn run_program(function: &Function, env: &mut Env) -> Result<(), Error> {
@@ -226,6 +226,12 @@ impl Resolver<'_> {
             ExprKind::Cast(a) => Expr::Cast(expr.ty, boxed(a)?),
             ExprKind::Select { cond, then, otherwise, .. } => {
                 Expr::Select(boxed(cond)?, boxed(then)?, boxed(otherwise)?)
+            }
+            ExprKind::Reduce { op: op @ (ReduceOp::ArgMin | ReduceOp::ArgMax), bounds, guard, body } => {
+                let [bound] = bounds.as_slice() else { return Err(malformed("a place in several dimensions")) };
+                let (largest, a_loop) = (*op == ReduceOp::ArgMax, self.bound(bound, span)?);
+                let (guard, body) = (self.cond(guard, span)?, self.expr(body)?);
+                Expr::Place(Box::new(Place { largest, a_loop, guard, body, span }))
             }
             ExprKind::Reduce { op, bounds, guard, body } => {
                 let loops = bounds.iter().map(|bound| self.bound(bound, span)).collect::<Result<_, Error>>()?;

@@ -8,8 +8,8 @@
 use diag::Span;
 use isl::{Context, Dim, Set};
 use program::{
-    Affine, ArrayId, Assign, Atom, Bound, Cond, Expr, ExprKind, For, Function, IterId, Node, ReduceOp, Role, Scatter,
-    Subscript,
+    Affine, ArrayId, Assign, Atom, BinaryOp, Bound, Cond, Expr, ExprKind, For, Function, IterId, Node, ReduceOp, Role,
+    ScalarType, Scatter, Subscript,
 };
 
 use crate::equations::{self, Equations};
@@ -256,6 +256,10 @@ impl<'a> Modeller<'a> {
         place: &Place,
     ) -> Option<(ReduceOp, &'e [Bound], &'e Cond, &'e Expr)> {
         let ExprKind::Reduce { op, bounds, guard, body } = &assign.value.kind else { return None };
+        // The place of an extreme takes two reductions, neither of which is the result.
+        if op.extreme().is_some() {
+            return None;
+        }
         let reads_target = body.reads(assign.target).is_some();
         let used = used_iters(&assign.value);
         let uses_all = place.iters[place.ordered..].iter().all(|iter| used.contains(iter));
@@ -380,6 +384,9 @@ impl<'a> Modeller<'a> {
         conditions: &[Expr],
         span: Span,
     ) -> Attempt<Expr> {
+        if let (Some(extreme), [bound]) = (op.extreme(), bounds) {
+            return self.place_of_extreme(source, place, extreme, bound, guard, body, conditions, span);
+        }
         let ty = body.ty;
         let mut used = used_iters(body);
         bounds.iter().for_each(|bound| {
@@ -431,6 +438,46 @@ impl<'a> Modeller<'a> {
         Ok(load)
     }
 
+    /// `argmin` and `argmax`: the extreme, then the smallest index at which the body has that value. Where it is NaN,
+    /// it equals nothing, and the first body that is NaN is meant.
+    #[expect(clippy::too_many_arguments, reason = "the parts of a reduction, and where it stands")]
+    fn place_of_extreme(
+        &mut self,
+        source: &mut Source<'_>,
+        place: &Place,
+        extreme: ReduceOp,
+        bound: &Bound,
+        guard: &Cond,
+        body: &Expr,
+        conditions: &[Expr],
+        span: Span,
+    ) -> Attempt<Expr> {
+        let bounds = std::slice::from_ref(bound);
+        let best = self.reduction(source, place, extreme, bounds, guard, body, None, conditions, span)?;
+        // What the update of the extreme combines is the body without its reductions, which are not done again.
+        let update = self.statements.last().map(|statement| &statement.value.kind);
+        let Some(ExprKind::Binary(_, _, term)) = update else { return Err(Fault::bug("an update is missing")) };
+        let term = term.clone();
+        let make = |kind, ty| Expr { kind, ty, span };
+        let binary =
+            |op, lhs: Box<Expr>, rhs: Box<Expr>| Box::new(make(ExprKind::Binary(op, lhs, rhs), ScalarType::Bool));
+        let mut found = binary(BinaryOp::Eq, term.clone(), Box::new(best));
+        if body.ty.is_float() {
+            found = binary(BinaryOp::Or, found, binary(BinaryOp::Ne, term.clone(), term));
+        }
+        let index = |value| make(ExprKind::Const(value), ScalarType::I64);
+        let none = index(ReduceOp::Min.neutral(ScalarType::I64));
+        let here = make(ExprKind::Index(Affine::iter(bound.iter)), ScalarType::I64);
+        let choose = |cond, then: Expr, otherwise: Expr| {
+            let (then, otherwise) = (Box::new(then), Box::new(otherwise));
+            make(ExprKind::Select { cond, affine: None, then, otherwise }, ScalarType::I64)
+        };
+        let candidate = choose(found, here, none.clone());
+        let first = self.reduction(source, place, ReduceOp::Min, bounds, guard, &candidate, None, &[], span)?;
+        let nowhere = binary(BinaryOp::Eq, Box::new(first.clone()), Box::new(none));
+        Ok(choose(nowhere, index(program::Value::I64(-1)), first))
+    }
+
     /// The place with only its ordered loops and the iterators in `used`.
     fn keep_iters(&self, place: &Place, used: &[IterId]) -> Attempt<Place> {
         let mut kept = place.clone();
@@ -451,7 +498,7 @@ impl<'a> Modeller<'a> {
         &mut self,
         name: &str,
         place: &Place,
-        ty: program::ScalarType,
+        ty: ScalarType,
         span: Span,
     ) -> Attempt<(ArrayId, Vec<Affine>)> {
         let first = match self.storage {

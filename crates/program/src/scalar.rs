@@ -256,7 +256,7 @@ impl BinaryOp {
     }
 }
 
-/// Associative and commutative operators with a neutral element.
+/// Associative and commutative operators with a neutral element, and the places of their extremes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReduceOp {
     Sum,
@@ -265,6 +265,10 @@ pub enum ReduceOp {
     Max,
     Any,
     All,
+    /// The first index of the smallest value; NaN is smaller than everything. As `i64`; -1 over nothing.
+    ArgMin,
+    /// The first index of the largest value; NaN is larger than everything.
+    ArgMax,
 }
 
 impl ReduceOp {
@@ -276,16 +280,27 @@ impl ReduceOp {
             ReduceOp::Max => "max",
             ReduceOp::Any => "any",
             ReduceOp::All => "all",
+            ReduceOp::ArgMin => "argmin",
+            ReduceOp::ArgMax => "argmax",
         }
     }
 
-    /// The operator that combines two partial results.
+    /// The reduction whose result `argmin` and `argmax` find the place of.
+    pub fn extreme(self) -> Option<ReduceOp> {
+        match self {
+            ReduceOp::ArgMin => Some(ReduceOp::Min),
+            ReduceOp::ArgMax => Some(ReduceOp::Max),
+            _ => None,
+        }
+    }
+
+    /// The operator that combines two partial results; of the values, for `argmin` and `argmax`.
     pub fn combine(self) -> BinaryOp {
         match self {
             ReduceOp::Sum => BinaryOp::Add,
             ReduceOp::Prod => BinaryOp::Mul,
-            ReduceOp::Min => BinaryOp::Min,
-            ReduceOp::Max => BinaryOp::Max,
+            ReduceOp::Min | ReduceOp::ArgMin => BinaryOp::Min,
+            ReduceOp::Max | ReduceOp::ArgMax => BinaryOp::Max,
             ReduceOp::Any => BinaryOp::Or,
             ReduceOp::All => BinaryOp::And,
         }
@@ -298,6 +313,7 @@ impl ReduceOp {
             ReduceOp::Prod => Value::from_i64(ty, 1),
             ReduceOp::Any => Value::Bool(false),
             ReduceOp::All => Value::Bool(true),
+            ReduceOp::ArgMin | ReduceOp::ArgMax => Value::I64(-1),
             ReduceOp::Min | ReduceOp::Max => {
                 let largest = self == ReduceOp::Min;
                 match ty {

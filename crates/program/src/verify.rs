@@ -189,8 +189,13 @@ impl Checker<'_> {
                 self.cond(guard)?;
                 self.expr(body)?;
                 self.bound.truncate(mark);
+                let place = op.extreme().is_some();
                 let logical = matches!(op, ReduceOp::Any | ReduceOp::All);
-                body.ty == ty && logical == (ty == ScalarType::Bool)
+                if place {
+                    ty == ScalarType::I64 && body.ty != ScalarType::Bool && bounds.len() == 1
+                } else {
+                    body.ty == ty && logical == (ty == ScalarType::Bool)
+                }
             }
         };
         ensure(fits, || format!("ill-typed: {}", self.function.show_expr(expr)))

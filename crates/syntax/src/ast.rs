@@ -170,8 +170,9 @@ pub enum ExprKind {
         then: Box<Expr>,
         otherwise: Box<Expr>,
     },
-    /// `sum[k: 0..K, l | k < l] body`
+    /// `sum[k: 0..K, l | k < l] body`, or `scan sum[k | k <= i] body`
     Reduce {
+        scan: bool,
         op: ReduceOp,
         indices: Vec<ReduceIndex>,
         guard: Option<Box<Expr>>,
@@ -261,6 +262,8 @@ pub enum ReduceOp {
     Max,
     Any,
     All,
+    ArgMin,
+    ArgMax,
 }
 
 impl ReduceOp {
@@ -273,6 +276,8 @@ impl ReduceOp {
             ReduceOp::Max => "max",
             ReduceOp::Any => "any",
             ReduceOp::All => "all",
+            ReduceOp::ArgMin => "argmin",
+            ReduceOp::ArgMax => "argmax",
         }
     }
 }

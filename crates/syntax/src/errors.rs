@@ -210,6 +210,7 @@ fn phrase(rule: Rule) -> &'static str {
         | Rule::negate
         | Rule::kw_not
         | Rule::kw_if
+        | Rule::kw_scan
         | Rule::reduction
         | Rule::monad
         | Rule::kw_reduce

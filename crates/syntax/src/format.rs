@@ -450,8 +450,12 @@ impl<'a> Formatter<'a> {
             ExprKind::Binary { op, .. } => self.chain(out, expr, *op),
             ExprKind::Compare { first, rest } => self.comparison(out, first, rest),
             ExprKind::If { .. } => self.conditional(out, expr),
-            ExprKind::Reduce { op, indices, guard, body } => {
+            ExprKind::Reduce { scan, op, indices, guard, body } => {
                 let mut reduction = Vec::new();
+                if *scan {
+                    self.token(&mut reduction, "scan");
+                    reduction.push(Doc::Space);
+                }
                 self.token(&mut reduction, op.name());
                 let outside = std::mem::replace(&mut self.in_guard, false);
                 self.list(&mut reduction, ["[", "]"], indices, Formatter::reduce_index, guard.as_deref());

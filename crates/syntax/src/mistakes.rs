@@ -127,7 +127,7 @@ fn malformed_number(span: Span, text: &str) -> Diagnostic {
     }
 }
 
-/// `sum(k, …)`, `sum k …`, `let sum[i] = …`, `argmin[k] …`.
+/// `sum(k, …)`, `sum k …`, `let sum[i] = …`.
 pub(crate) fn reduction(site: &Site<'_>) -> Option<Diagnostic> {
     let found = site.found?;
     let next = next_token(site.text, found.end()).map_or("", |token| token.text);
@@ -142,6 +142,10 @@ pub(crate) fn reduction(site: &Site<'_>) -> Option<Diagnostic> {
             let help = format!("write `{}=` without a space", found.text);
             return Some(site.unexpected().help(help));
         }
+    }
+    if let Some(word) = site.before.first().filter(|word| word.text == "scan") {
+        let diagnostic = Diagnostic::error("E0001", span_of(word), "`scan` stands in front of a reduction");
+        return Some(diagnostic.help("name what is accumulated, and how far: `scan sum[k | k <= i] …`"));
     }
     let word = site.before.first().filter(|word| REDUCTIONS.contains(&word.text));
     match (word, found.text) {
@@ -271,10 +275,6 @@ fn keyword_as_name(site: &Site<'_>) -> Option<Diagnostic> {
     if found.text == "schedule" {
         let diagnostic = site.error("a schedule cannot stand here".to_owned()).here(site.expectation());
         return Some(diagnostic.help("schedules stand outside of functions and begin a line: `schedule f { … }`"));
-    }
-    if matches!(found.text, "argmin" | "argmax" | "scan") {
-        let message = format!("`{}` is reserved for a later version of the language", found.text);
-        return Some(site.error(message).here("not supported yet"));
     }
     let wants_name = [Rule::ident, Rule::target, Rule::ty, Rule::result, Rule::reduce_index, Rule::argument];
     let wants_name = wants_name.iter().any(|&rule| site.expects(rule));

@@ -46,8 +46,9 @@ pub fn expr_to_string(expr: &Expr) -> String {
         ExprKind::If { cond, then, otherwise } => {
             format!("(if {} then {} else {})", text(cond), text(then), text(otherwise))
         }
-        ExprKind::Reduce { op, indices, guard, body } => {
-            format!("({}[{}] {})", op.name(), reduce_head(indices, guard.as_deref()), text(body))
+        ExprKind::Reduce { scan, op, indices, guard, body } => {
+            let scan = if *scan { "scan " } else { "" };
+            format!("({scan}{}[{}] {})", op.name(), reduce_head(indices, guard.as_deref()), text(body))
         }
         ExprKind::Apply { verb, lhs, rhs } => {
             let lhs = lhs.as_ref().map_or(String::new(), |lhs| format!("{} ", text(lhs)));
@@ -245,8 +246,9 @@ impl Tree {
                 self.expr(level + 1, then);
                 self.expr(level + 1, otherwise);
             }
-            ExprKind::Reduce { op, indices, guard, body } => {
-                self.line(level, &format!("{} {}", op.name(), reduce_head(indices, guard.as_deref())));
+            ExprKind::Reduce { scan, op, indices, guard, body } => {
+                let scan = if *scan { "scan " } else { "" };
+                self.line(level, &format!("{scan}{} {}", op.name(), reduce_head(indices, guard.as_deref())));
                 self.expr(level + 1, body);
             }
             ExprKind::Apply { verb, lhs, rhs } => {

@@ -40,7 +40,7 @@ pub(crate) const KEYWORDS: [&str; 20] = [
 ];
 
 /// The words that make a reduction before `[`.
-pub(crate) const REDUCTIONS: [&str; 6] = ["sum", "prod", "min", "max", "any", "all"];
+pub(crate) const REDUCTIONS: [&str; 8] = ["sum", "prod", "min", "max", "any", "all", "argmin", "argmax"];
 
 /// The words that make a parenthesis a verb, where a number or a parameter follows.
 pub(crate) const VERB_WORDS: [&str; 9] =

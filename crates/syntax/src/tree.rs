@@ -445,6 +445,7 @@ impl Builder {
 
     fn reduction(self, head: Pair<'_, Rule>, span: Span, body: Measured) -> Built<Measured> {
         let mut parts = self.parts(head);
+        let scan = parts.optional(Rule::kw_scan).is_some();
         let op = match parts.next()?.as_str() {
             "sum" => ReduceOp::Sum,
             "prod" => ReduceOp::Prod,
@@ -452,6 +453,8 @@ impl Builder {
             "max" => ReduceOp::Max,
             "any" => ReduceOp::Any,
             "all" => ReduceOp::All,
+            "argmin" => ReduceOp::ArgMin,
+            "argmax" => ReduceOp::ArgMax,
             _ => return Err(mismatch(span)),
         };
         let mut depth = body.depth;
@@ -473,7 +476,7 @@ impl Builder {
             depth = depth.max(guard.depth);
             Box::new(guard.expr)
         });
-        self.node(ExprKind::Reduce { op, indices, guard, body: Box::new(body.expr) }, span, depth)
+        self.node(ExprKind::Reduce { scan, op, indices, guard, body: Box::new(body.expr) }, span, depth)
     }
 
     fn infix(self, lhs: Measured, op: &Pair<'_, Rule>, rhs: Measured) -> Built<Measured> {

@@ -98,6 +98,9 @@ pub(crate) fn fold_symbol(op: ReduceOp) -> &'static str {
         ReduceOp::Max => "max",
         ReduceOp::Any => "or",
         ReduceOp::All => "and",
+        // No verb folds by these.
+        ReduceOp::ArgMin => "argmin",
+        ReduceOp::ArgMax => "argmax",
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Example {
 pub(crate) enum Refusal {
     /// The sizes are not those of the `where` clause.
     Sizes,
+    /// The data does not fit, as when it names a cell that is not there.
+    Data(String),
     Failed(String),
 }
 
@@ -31,6 +33,7 @@ impl From<Error> for Refusal {
     fn from(error: Error) -> Refusal {
         match error {
             Error::Call(CallError::Requirement { .. }) => Refusal::Sizes,
+            Error::Fault { fault, .. } => Refusal::Data(fault.to_string()),
             error => Refusal::Failed(error.to_string()),
         }
     }
@@ -85,14 +88,22 @@ impl Example {
     pub(crate) fn run(&self, sizes: &[(&str, usize)], inputs: &[(&str, ArrayD<f64>)]) -> Result<Outputs, String> {
         self.try_run(sizes, inputs).map_err(|refusal| match refusal {
             Refusal::Sizes => format!("{sizes:?} are refused"),
-            Refusal::Failed(why) => why,
+            Refusal::Data(why) | Refusal::Failed(why) => why,
         })
     }
 
     pub(crate) fn try_run(&self, sizes: &[(&str, usize)], inputs: &[(&str, ArrayD<f64>)]) -> Result<Outputs, Refusal> {
         let scheduled = self.function().map_err(Refusal::Failed)?;
         let original = self.compiled(&self.original, Order::Original).map_err(Refusal::Failed)?;
-        let interpreted = call(scheduled, Function::interpret, sizes, inputs)?;
+        let interpreted = match call(scheduled, Function::interpret, sizes, inputs) {
+            Err(Refusal::Data(why)) => {
+                let others = [scheduled, original].map(|function| call(function, Function::call, sizes, inputs));
+                let agree = others.iter().all(|other| matches!(other, Err(Refusal::Data(_))));
+                let failed = || Refusal::Failed(format!("only the interpreter says: {why}"));
+                return Err(if agree { Refusal::Data(why) } else { failed() });
+            }
+            other => other?,
+        };
         let found = call(scheduled, Function::call, sizes, inputs)?;
         let in_order = call(original, Function::call, sizes, inputs)?;
         for (engine, other) in [("machine code", &found), ("machine code in the original order", &in_order)] {

@@ -19,6 +19,9 @@ pub(crate) const CHECKS: &[(&str, Check)] = &[
     ("ml/conv2d-stride-2", conv2d_stride_2),
     ("ml/cumulative-sum", cumulative_sum),
     ("ml/depthwise-conv", depthwise_conv),
+    ("ml/embedding", embedding),
+    ("ml/histogram", histogram),
+    ("ml/kmeans-step", kmeans_step),
     ("ml/gelu-mlp", gelu_mlp),
     ("ml/kmeans-assign", kmeans_assign),
     ("ml/kmeans-update", kmeans_update),
@@ -254,6 +257,7 @@ fn cumulative_sum(example: &Example) -> Result<(), String> {
     // The sum of the first odd numbers is a square.
     let outputs = example.run(&[], &[("X", array((3, 33), |(_, j)| (2 * j + 1) as f64))])?;
     expect(&outputs, "Y", &array((3, 33), |(_, j)| ((j + 1) * (j + 1)) as f64), EXACT)?;
+    expect(&outputs, "rest", &array((3, 33), |(_, j)| (33 * 33 - (j + 1) * (j + 1)) as f64), EXACT)?;
     // The order is fixed, and so is each rounding.
     let x = random(1, (5, 31)) / 3.0;
     let expected = by_rows(&x, |row| {
@@ -376,6 +380,51 @@ fn kmeans_assign(example: &Example) -> Result<(), String> {
         expect(&outputs, "distance", &distance, EXACT)?;
         expect(&outputs, "nearest", &array(n, |n| nearest[n] as f64), EXACT)?;
         expect(&outputs, "member", &array((n, k), |(n, k)| f64::from(nearest[n] == k)), EXACT)?;
+    }
+    Ok(())
+}
+
+fn embedding(example: &Example) -> Result<(), String> {
+    for (n, d) in PAIRS {
+        let (table, token) = (random(1, (9, d)), random_integers(2, 9, n));
+        let expected = array((n, d), |(place, axis)| {
+            let angle = place as f64 * (-9.21034 * (2 * (axis / 2)) as f64 / d as f64).exp();
+            table[[token[[place]] as usize, axis]] + if axis % 2 == 0 { angle.sin() } else { angle.cos() }
+        });
+        expect(&example.run(&[], &[("E", table), ("token", token)])?, "Y", &expected, SINGLE)?;
+    }
+    Ok(())
+}
+
+fn histogram(example: &Example) -> Result<(), String> {
+    for (n, b) in PAIRS {
+        let x = random(1, n).mapv(|x| x.abs().fract());
+        let bins: Vec<usize> = x.iter().map(|x| ((x * b as f64) as usize).min(b - 1)).collect();
+        let count = array(b, |bin| bins.iter().filter(|found| **found == bin).count() as f64);
+        let total = array(b, |bin| x.iter().zip(&bins).filter(|(_, found)| **found == bin).map(|(x, _)| x).sum());
+        let outputs = example.run(&[("B", b)], &[("x", x)])?;
+        expect(&outputs, "count", &count, EXACT)?;
+        expect(&outputs, "total", &total, DOUBLE)?;
+        expect(&outputs, "mode", &scalar(argmax(count.iter().copied()) as f64), EXACT)?;
+    }
+    Ok(())
+}
+
+fn kmeans_step(example: &Example) -> Result<(), String> {
+    for (n, k) in PAIRS {
+        // On a coarse grid distances are exact, and several centres are equally near.
+        let (x, c) = (random_integers(1, 4, (n, 2)), random_integers(2, 4, (k, 2)));
+        let distance = |n: usize, k: usize| (0..2).map(|d| (x[[n, d]] - c[[k, d]]).powi(2)).sum::<f64>();
+        let nearest: Vec<usize> = (0..n).map(|n| argmax((0..k).map(|k| -distance(n, k)))).collect();
+        let members = |k: usize| (0..n).filter(|n| nearest[*n] == k).collect::<Vec<usize>>();
+        let expected = array((k, 2), |(k, d)| match members(k).as_slice() {
+            [] => c[[k, d]],
+            members => members.iter().map(|n| x[[*n, d]]).sum::<f64>() / members.len() as f64,
+        });
+        let outputs = example.run(&[], &[("X", x.clone()), ("C", c.clone())])?;
+        expect(&outputs, "nearest", &array(n, |n| nearest[n] as f64), EXACT)?;
+        expect(&outputs, "size", &array(k, |k| members(k).len() as f64), EXACT)?;
+        expect(&outputs, "C", &expected, DOUBLE)?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use syntax::ast;
 use super::extreme::{self, Extreme};
 use super::names::{self, Meaning};
 use super::piecewise;
+use super::scan::Origin;
 use super::typing::widened;
 use super::{Lowerer, MAX_DIMENSIONS};
 use crate::{Affine, ArrayId, BinaryOp, Bound, Cond, Expr, ExprKind, ReduceOp, ScalarType, Subscript, UnaryOp, Value};
@@ -131,8 +132,8 @@ impl Lowerer<'_> {
             }
             ast::ExprKind::Compare { first, rest } => self.lower_comparison(first, rest, span),
             ast::ExprKind::If { cond, then, otherwise } => self.lower_if(cond, then, otherwise, span),
-            ast::ExprKind::Reduce { op, indices, guard, body } => {
-                self.lower_reduce(*op, indices, guard.as_deref(), body, span)
+            ast::ExprKind::Reduce { scan, op, indices, guard, body } => {
+                self.lower_reduce(*scan, *op, indices, guard.as_deref(), body, span)
             }
             ast::ExprKind::Apply { verb, lhs, rhs } => self.lower_apply(verb, lhs.as_deref(), rhs, span),
             ast::ExprKind::Paren(inner) => self.lower_expr(inner),
@@ -450,6 +451,7 @@ impl Lowerer<'_> {
 
     fn lower_reduce(
         &mut self,
+        scan: bool,
         op: ast::ReduceOp,
         indices: &[ast::ReduceIndex],
         guard: Option<&ast::Expr>,
@@ -473,6 +475,7 @@ impl Lowerer<'_> {
             let bound = self.bound(iter, &index.name, index.range.as_ref(), &uses);
             match (bound, &mut bounds) {
                 (Some((bound, narrower)), Some(bounds)) => {
+                    self.origins.push(Origin { bound: bound.clone(), ordered: false });
                     bounds.push(bound);
                     limits = limits.and(narrower);
                 }
@@ -482,7 +485,8 @@ impl Lowerer<'_> {
         let guard = guard.map_or(Some(Cond::TRUE), |guard| self.lower_cond(guard, "a guard"));
         let body = self.lower_expr(body);
         self.scope.leave();
-        self.reduction(op, bounds?, limits.and(guard?), body?, span)
+        let reduction = self.reduction(op, bounds?, limits.and(guard?), body?, span)?;
+        if scan { self.lower_scan(reduction, span) } else { Some(reduction) }
     }
 
     /// For an index of a reduction that is bound further out: most often the outer one is meant.
@@ -515,11 +519,19 @@ impl Lowerer<'_> {
             ast::ReduceOp::Max => ReduceOp::Max,
             ast::ReduceOp::Any => ReduceOp::Any,
             ast::ReduceOp::All => ReduceOp::All,
+            ast::ReduceOp::ArgMin => ReduceOp::ArgMin,
+            ast::ReduceOp::ArgMax => ReduceOp::ArgMax,
         };
+        let place = op.extreme().is_some();
+        if place && bounds.len() != 1 {
+            self.report(one_index(op, span));
+            return None;
+        }
         let weak = body.weak;
         let body_span = body.expr.span;
         let body = match (op, weak) {
             (ReduceOp::Any | ReduceOp::All, _) => self.coerce(body, ScalarType::Bool)?,
+            (ReduceOp::ArgMin | ReduceOp::ArgMax, _) => self.settle(body)?,
             (_, Weak::Int | Weak::Float) => body.expr,
             (ReduceOp::Sum | ReduceOp::Prod, Weak::No) => {
                 let ty = widened(body.expr.ty);
@@ -536,10 +548,18 @@ impl Lowerer<'_> {
             self.report(diagnostic);
             return None;
         }
-        let ty = body.ty;
+        let (ty, weak) = if place { (ScalarType::I64, Weak::No) } else { (body.ty, weak) };
         let expr = Expr { kind: ExprKind::Reduce { op, bounds, guard, body: Box::new(body) }, ty, span };
         Some(Typed { expr, weak, affine: None, cond: None })
     }
+}
+
+fn one_index(op: ReduceOp, span: Span) -> Diagnostic {
+    let name = op.name();
+    Diagnostic::error("E0311", span, format!("`{name}` gives one index, and there are several"))
+        .here("over more than one index")
+        .note("its value is a number, so it cannot say where in two dimensions it was found")
+        .help(format!("find it in two steps: the extreme of each row, `let best[i] = …`, then `{name}[i] best[i]`"))
 }
 
 const TWO_ARGUMENTS: [BinaryOp; 3] = [BinaryOp::Min, BinaryOp::Max, BinaryOp::Pow];

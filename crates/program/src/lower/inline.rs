@@ -170,7 +170,7 @@ impl Inliner<'_> {
     }
 
     /// Declares a fresh iterator for a bound; its name stays in `avoid` for the caller to take back.
-    fn bound(&mut self, bound: &Bound) -> Option<Bound> {
+    pub(super) fn bound(&mut self, bound: &Bound) -> Option<Bound> {
         let (lo, hi) = (self.affine(&bound.lo)?, self.affine(&bound.hi)?);
         let original = self.callee_iters.get(bound.iter.index())?;
         let taken = |name: &str| self.avoid.iter().any(|known| known == name);

@@ -18,6 +18,7 @@ mod names;
 mod piecewise;
 mod range;
 mod rank;
+mod scan;
 mod stmt;
 mod typing;
 
@@ -123,6 +124,11 @@ struct Lowerer<'a> {
     equalities: Vec<(ParamId, Affine)>,
     labels: Vec<String>,
     statements: usize,
+    /// The name of the statement that is being lowered, and what goes in front of it.
+    statement: String,
+    pending: Vec<Node>,
+    /// The ranges of all indices so far.
+    origins: Vec<scan::Origin>,
     /// Something that the function uses is in error elsewhere; it is not reported again.
     poisoned: bool,
     /// How many statements, and nodes of expressions, calls have brought here.
@@ -163,6 +169,9 @@ impl<'a> Lowerer<'a> {
             equalities: Vec::new(),
             labels: Vec::new(),
             statements: 0,
+            statement: String::new(),
+            pending: Vec::new(),
+            origins: Vec::new(),
             poisoned: false,
             inlined_statements: 0,
             inlined_nodes: 0,
@@ -389,16 +398,18 @@ impl<'a> Lowerer<'a> {
     }
 
     fn statement_name(&mut self, label: Option<&ast::Ident>) -> String {
-        if let Some(label) = label {
-            return label.name.clone();
-        }
-        loop {
-            let name = format!("S{}", self.statements);
-            self.statements += 1;
-            if !self.labels.contains(&name) {
-                return name;
-            }
-        }
+        let name = match label {
+            Some(label) => label.name.clone(),
+            None => loop {
+                let name = format!("S{}", self.statements);
+                self.statements += 1;
+                if !self.labels.contains(&name) {
+                    break name;
+                }
+            },
+        };
+        self.statement.clone_from(&name);
+        name
     }
 
     fn lower_block(&mut self, block: &[ast::Stmt]) -> Vec<Node> {

@@ -8,6 +8,7 @@ use super::calls::{CallStmt, Into};
 use super::data::Update;
 use super::expr::Typed;
 use super::names::Meaning;
+use super::scan::Origin;
 use crate::{Affine, ArrayId, Assign, BinaryOp, Bound, Cond, Expr, ExprKind, For, Node, Role, ScalarType, Subscript};
 
 /// The left-hand side, resolved; its iterators are in scope.
@@ -30,6 +31,13 @@ impl Forall {
 
 impl Lowerer<'_> {
     pub(super) fn lower_stmt(&mut self, stmt: &ast::Stmt, out: &mut Vec<Node>) {
+        let start = out.len();
+        self.lower_alone(stmt, out);
+        out.splice(start..start, std::mem::take(&mut self.pending));
+    }
+
+    /// The statement without what its expressions want in front of it.
+    fn lower_alone(&mut self, stmt: &ast::Stmt, out: &mut Vec<Node>) {
         self.mention(stmt);
         if let Some(call) = self.call_stmt(stmt) {
             if self.lower_call_of_values(&call, out).is_none() {
@@ -81,6 +89,9 @@ impl Lowerer<'_> {
         let step = step.as_ref().map_or(Some(1), |step| self.lower_step(step));
         self.scope.enter();
         let iter = self.declare_iter(index);
+        if let Some((bound, _)) = limits.as_ref().and_then(|limits| limits.bound(iter)) {
+            self.origins.push(Origin { bound, ordered: true });
+        }
         let mut body = self.lower_block(body);
         self.scope.leave();
         let (limits, mut step) = (limits?, step?);
@@ -199,6 +210,7 @@ impl Lowerer<'_> {
             };
             match bound {
                 Some((bound, narrower)) => {
+                    self.origins.push(Origin { bound: bound.clone(), ordered: false });
                     foralls.push(bound);
                     limits = limits.and(narrower);
                 }

@@ -148,9 +148,10 @@ fn bare(whole: &Expr) -> String {
         ExprKind::If { cond, then, otherwise } => {
             format!("if {} then {} else {}", any(cond), any(then), any(otherwise))
         }
-        ExprKind::Reduce { op, indices, guard, body } => {
+        ExprKind::Reduce { scan, op, indices, guard, body } => {
+            let scan = if *scan { "scan " } else { "" };
             let guard = guard.as_ref().map_or(String::new(), |guard| format!(" | {}", any(guard)));
-            format!("{}[{}{guard}] {}", op.name(), join(indices, reduce_index), expr(body, Level::Reduction))
+            format!("{scan}{}[{}{guard}] {}", op.name(), join(indices, reduce_index), expr(body, Level::Reduction))
         }
         // No condition of a script is one; written so that it reads back.
         ExprKind::Apply { .. } => crate::print::expr_to_string(whole),

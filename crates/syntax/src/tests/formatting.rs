@@ -221,6 +221,26 @@ fn g() {}
 }
 
 #[test]
+fn scans_are_reductions_with_a_word_in_front() {
+    let text = "fn f(){y[i]=1+scan  sum[ k|k<=i ]x[k]*2;z[i]=(scan # why
+  max [k|k>i] x[k]);a=argmax[ j ]x[j]
+ H[ at[i]+1 ]+=E[ token[i],j ]}";
+    let expected = "fn f() {
+    y[i] = 1 + scan sum[k | k <= i] x[k] * 2
+    z[i] = (
+        scan # why
+        max[k | k > i]
+            x[k]
+    )
+    a = argmax[j] x[j]
+    H[at[i] + 1] += E[token[i], j]
+}
+";
+    assert_eq!(formatted(text), expected);
+    assert_eq!(formatted(expected), expected);
+}
+
+#[test]
 fn verbs_stay_in_one_line() {
     let text = "fn f(){C=A(+rank 1 1)b;C=(reduce 1+)A*  B
   C = ((reduce 2 max)rank 2) # why

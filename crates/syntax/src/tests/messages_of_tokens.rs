@@ -322,13 +322,15 @@ error[E0001]: a schedule cannot stand here
   = help: schedules stand outside of functions and begin a line: `schedule f { … }`",
         ),
         (
-            "fn f() { s = argmin[k] A[k] }",
+            "fn f() { s = scan A }",
             "
-error[E0001]: `argmin` is reserved for a later version of the language
+error[E0001]: `scan` stands in front of a reduction
  --> f.fks:1:14
   |
-1 | fn f() { s = argmin[k] A[k] }
-  |              ^^^^^^ not supported yet",
+1 | fn f() { s = scan A }
+  |              ^^^^
+  |
+  = help: name what is accumulated, and how far: `scan sum[k | k <= i] …`",
         ),
         (
             "fn f() { max[i] = 3 }",

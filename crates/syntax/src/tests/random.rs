@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{source, tree_of};
 use crate::{format, parse};
 
-const SOUP: [&str; 68] = [
+const SOUP: [&str; 69] = [
     "rank",
     "reduce",
     "take",
@@ -30,6 +30,7 @@ const SOUP: [&str; 68] = [
     "max",
     "any",
     "argmin",
+    "scan",
     "f64",
     "x",
     "A",
