@@ -43,7 +43,7 @@ Dimensions of a space, of which a point takes one choice each, applied from left
   strip(i; 8,16)  vectorize(i; 4,8)  unroll(i; 2,4)  jam(i; 2,4)
   interchange(i,j)  reverse(i)  parallel(i)  fuse(S0,S1 at i)  fission(S0,S1 at i)
                                 not at all, or once; without `at`, as far in as possible
-Loops belong to every statement that has them all; S0[i,j] means those of one.
+Loops belong to the first nest that has them all; S0[i,j] means those of one statement.
 
 The table has a column per dimension, the verdict (legal, illegal, refused if a transformation does
 not apply, unknown if the budget ran out), an earlier point with the same schedule, and for illegal

@@ -188,9 +188,21 @@ pub(super) fn aim(step: &Step, plan: &Plan) -> Step {
         && target.name.text.is_empty()
     {
         let names: Vec<&str> = target.loops.iter().flatten().map(|name| name.text.as_str()).collect();
-        let has_all = |statement: &&poly::StatementPlan| names.iter().all(|name| statement.loop_named(name).is_some());
+        // How far in the outermost of the loops is, where all of them are there.
+        let depth = |statement: &poly::StatementPlan| {
+            let levels: Option<Vec<usize>> =
+                names.iter().map(|name| statement.loop_named(name).map(|(level, _)| level)).collect();
+            levels?.into_iter().min()
+        };
+        let first = plan.statements.iter().find_map(|statement| Some((statement, depth(statement)?)));
+        let in_nest = |statement: &&poly::StatementPlan| {
+            first.is_some_and(|(first, level)| {
+                let same = statement.source == first.source;
+                depth(statement).is_some() && (same || statement.shared_with(first) > level)
+            })
+        };
         let mut sources: Vec<&str> =
-            plan.statements.iter().filter(has_all).map(|found| found.source.as_str()).collect();
+            plan.statements.iter().filter(in_nest).map(|found| found.source.as_str()).collect();
         sources.dedup();
         // Without one, the first statement: the step is then refused in its own words.
         if sources.is_empty() {
