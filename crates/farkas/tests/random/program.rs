@@ -104,12 +104,13 @@ impl Generator<'_> {
     }
 
     fn statement(&mut self, depth: usize) {
-        match self.pick(6) {
+        match self.pick(7) {
             0 => self.forall(depth, 3, Own::Cell),
             1 => self.definition(depth),
             2 => self.rows(depth),
             3 => self.recurrence(depth),
             4 => self.repeated(depth),
+            5 => self.scatter(depth),
             _ => self.forall(depth, 4, Own::Cell),
         }
     }
@@ -183,6 +184,33 @@ impl Generator<'_> {
             self.indices.pop();
             self.line(depth + level, "}");
         }
+    }
+
+    /// Updates of cells that depend on data: in a forall, or in a loop with more in its value.
+    fn scatter(&mut self, depth: usize) {
+        let op = self.choose(&["+=", "max=", "-=", "min="]);
+        self.rounds |= matches!(op, "+=" | "-=") && self.ty.starts_with('f');
+        if self.pick(3) == 0 {
+            let i = self.name("i");
+            return self.line(depth, &format!("x[i64(v[{i}]) % N] {op} v[{i}] * 2"));
+        }
+        let position = self.choose(&[3, 4]);
+        // The statement may not read what it updates.
+        let stand_in = self.arrays[position - 3].clone();
+        let array = std::mem::replace(&mut self.arrays[position], stand_in);
+        let t = self.open_loop(depth, 'N');
+        let cell = if position == 3 {
+            let j = self.name("i");
+            self.indices.push(Index { name: j.clone(), extent: 'M' });
+            format!("U[i64(v[{t}]) % N, {j}: 0..M{}]", self.guard())
+        } else {
+            format!("x[i64(v[{t}]) % N]")
+        };
+        let value = self.expr(2, None);
+        self.line(depth + 1, &format!("{cell} {op} {value}"));
+        self.indices.truncate(self.indices.len() - array.shape.len());
+        self.arrays[position] = array;
+        self.line(depth, "}");
     }
 
     /// A few statements, several times.
@@ -304,8 +332,14 @@ impl Generator<'_> {
 
     /// A cell that is certainly there, a literal, or an index value.
     fn read(&mut self, target: Option<&Target>) -> String {
-        if self.pick(6) == 5 {
-            return self.leaf();
+        match self.pick(8) {
+            6 => return self.leaf(),
+            7 => {
+                if let Some(looked_up) = self.gather() {
+                    return looked_up;
+                }
+            }
+            _ => {}
         }
         let position = self.pick(self.arrays.len());
         let array = self.arrays[position].clone();
@@ -324,7 +358,25 @@ impl Generator<'_> {
         self.guarded(&array, subscripts)
     }
 
+    /// A cell of an input that data chooses; in range, because an index over the same extent is in scope.
+    fn gather(&mut self) -> Option<String> {
+        let position = self.pick(3);
+        let array = self.arrays[position].clone();
+        let mut subscripts = Vec::new();
+        for extent in array.shape {
+            let index = self.indices.iter().rev().find(|index| index.extent == extent)?;
+            let chooser = if extent == 'N' { "v" } else { "w" };
+            subscripts.push(format!("i64({chooser}[{}]) % {extent}", index.name));
+        }
+        Some(format!("{}[{}]", array.name, subscripts.join(", ")))
+    }
+
     fn leaf(&mut self) -> String {
+        if self.pick(5) == 4 {
+            let (k, op) = (self.name("k"), self.choose(&["argmin", "argmax"]));
+            let array = self.choose(&["v", "w"]);
+            return format!("{}({op}[{k}] {array}[{k}])", self.ty);
+        }
         if !self.indices.is_empty() && self.pick(2) == 1 {
             let position = self.pick(self.indices.len());
             return format!("{}({})", self.ty, self.indices[position].name);
