@@ -37,7 +37,7 @@ fn generate_from(
     let generate = || -> Attempt<Kernel> {
         let tree = ast_of(scop, prepare(schedule.schedule().clone())?)?;
         let mut generator = Generator::new(scop, schedule.has_proven_kinds());
-        let body = generator.node(&tree)?;
+        let body = generator.node(&tree, LoopKind::Serial)?;
         Ok(generator.finish(body))
     };
     generate().map_err(|fault| fault.at("loops"))
@@ -94,15 +94,13 @@ struct Generator<'a> {
     names: HashMap<String, Index>,
     /// Whether marks that name kinds of loops count.
     kinds: bool,
-    /// The kind of the next loop, if a mark has named one.
-    kind: Option<plan::LoopKind>,
 }
 
 impl<'a> Generator<'a> {
     fn new(scop: &'a Scop, kinds: bool) -> Self {
         let params = scop.function.params.iter().enumerate();
         let names = params.map(|(position, param)| (param.name.clone(), Index::Param(ParamId(position as u32))));
-        Generator { scop, vars: Vec::new(), names: names.collect(), kinds, kind: None }
+        Generator { scop, vars: Vec::new(), names: names.collect(), kinds }
     }
 
     fn finish(self, body: Vec<Stmt>) -> Kernel {
@@ -133,31 +131,37 @@ impl<'a> Generator<'a> {
         }
     }
 
-    fn node(&mut self, node: &ast::Node) -> Attempt<Vec<Stmt>> {
+    /// The statements of a node. `kind` is that of the loops right inside, which a mark has named: all of them, where isl
+    /// has cut the marked loop into several, and none further in, where a piece of it is no loop at all.
+    fn node(&mut self, node: &ast::Node, kind: LoopKind) -> Attempt<Vec<Stmt>> {
         match node {
             ast::Node::Block(nodes) => {
                 let mut stmts = Vec::new();
                 for node in nodes {
-                    stmts.extend(self.node(node)?);
+                    stmts.extend(self.node(node, kind)?);
                 }
                 Ok(stmts)
             }
             ast::Node::Mark { id, body } => {
-                self.kind = plan::LoopKind::from_name(id).filter(|_| self.kinds);
-                self.node(body)
+                let kind = match plan::LoopKind::from_name(id).filter(|_| self.kinds) {
+                    None | Some(plan::LoopKind::Serial) => LoopKind::Serial,
+                    Some(plan::LoopKind::Parallel) => LoopKind::Parallel,
+                    Some(plan::LoopKind::Vector(lanes)) => LoopKind::Vector(lanes),
+                    Some(plan::LoopKind::Unrolled) => LoopKind::Unrolled,
+                };
+                self.node(body, kind)
             }
             ast::Node::If { cond, then, otherwise } => {
                 let cond = self.cond(cond)?;
-                let then = self.node(then)?;
-                let otherwise = otherwise.as_ref().map_or(Ok(Vec::new()), |node| self.node(node))?;
+                let then = self.node(then, kind)?;
+                let otherwise = otherwise.as_ref().map_or(Ok(Vec::new()), |node| self.node(node, kind))?;
                 Ok(vec![Stmt::If { cond, then, otherwise }])
             }
             ast::Node::For { iterator, init, cond, inc, body, degenerate, .. } => {
                 let lo = self.index(init)?;
                 if *degenerate {
-                    self.kind = None;
                     let hidden = self.names.insert(iterator.clone(), lo);
-                    let body = self.node(body)?;
+                    let body = self.node(body, LoopKind::Serial)?;
                     self.restore(iterator, hidden);
                     return Ok(body);
                 }
@@ -165,16 +169,10 @@ impl<'a> Generator<'a> {
                 let ast::Expr::Int(step @ 1..) = inc else {
                     return Err(Fault::bug(format!("a loop increment of {inc:?}")));
                 };
-                let kind = match self.kind.take() {
-                    None | Some(plan::LoopKind::Serial) => LoopKind::Serial,
-                    Some(plan::LoopKind::Parallel) => LoopKind::Parallel,
-                    Some(plan::LoopKind::Vector(lanes)) => LoopKind::Vector(lanes),
-                    Some(plan::LoopKind::Unrolled) => LoopKind::Unrolled,
-                };
                 let var = VarId(self.vars.len() as u32);
                 self.vars.push(iterator.clone());
                 let hidden = self.names.insert(iterator.clone(), Index::Var(var));
-                let body = self.node(body)?;
+                let body = self.node(body, LoopKind::Serial)?;
                 self.restore(iterator, hidden);
                 Ok(vec![Stmt::For(For { var, kind, lo, hi, step: *step, body })])
             }

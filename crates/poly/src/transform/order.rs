@@ -174,15 +174,19 @@ pub(super) fn split(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
     let condition =
         step.condition.as_ref().ok_or_else(|| misuse(step, step.span, "`split` needs a condition, behind `where`"))?;
     let mut result = plan.clone();
-    for position in statements {
+    for position in statements.iter().copied() {
         let Some((level, _)) = plan.statements[position].loop_named(&name.text) else { continue };
-        let shares = |other: &&crate::plan::StatementPlan| {
-            other.source != plan.statements[position].source && plan.statements[position].shared_with(other) > level
+        let this = &plan.statements[position];
+        let shares = |(other, statement): &(usize, &crate::plan::StatementPlan)| {
+            !statements.contains(other) && this.shared_with(statement) > level
         };
-        if let Some(other) = plan.statements.iter().find(shares) {
-            let (source, other) = (&plan.statements[position].source, &other.source);
+        if let Some((place, other)) = plan.statements.iter().enumerate().find(shares) {
+            // Parts of one statement go by their own names.
+            let parts = other.source == this.source;
+            let (source, other) = if parts { (&this.name, &other.name) } else { (&this.source, &other.source) };
             let message = format!("loop `{}` also contains `{other}`", name.text);
-            let help = format!("separate them first: `fission {source}, {other} at {}`", name.text);
+            let (first, second) = if place < position { (other, source) } else { (source, other) };
+            let help = format!("separate them first: `fission {first}, {second} at {}`", name.text);
             return Err(Box::new(Diagnostic::error("E0513", name.span, message).help(help)));
         }
         let cond = resolve(scop, &scop.statements[position], condition)?.ok_or_else(|| overflow(step))?;

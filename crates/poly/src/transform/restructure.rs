@@ -3,7 +3,8 @@
 //!
 //! A source statement with a reduction has parts: its init and fini lack the reduced loops. All parts are rearranged
 //! together: they share loops from the outside up to the first one that a part lacks; there the inits come before and
-//! the rest after, each with what remains of its own loops.
+//! the rest after, each with what remains of its own loops. Several source statements have an order among each other, which
+//! is not for these verbs to change: their loops are changed in place (`in_place`), and positions stay where they are.
 
 use diag::Diagnostic;
 use program::{Atom, IterId, Subscript};
@@ -21,7 +22,7 @@ struct Part {
 }
 
 /// Rebuilds the entries of `statements` inside what they share outside: `arrange` gives, for each, its new loops from
-/// its old ones.
+/// its old ones. Where they are several source statements, `change` does the same to their entries in place.
 fn rearrange(
     scop: &Scop,
     plan: &Plan,
@@ -29,10 +30,49 @@ fn rearrange(
     statements: &[usize],
     names: &[&Word],
     arrange: impl Fn(&[Loop]) -> Result<Vec<Loop>, Box<Diagnostic>>,
+    change: impl Fn(&mut Vec<Entry>) -> Result<(), Box<Diagnostic>>,
 ) -> Applied {
     let mut result = plan.clone();
     for nest in nests(plan, step, statements, names) {
-        result = rearrange_nest(scop, &result, step, &nest, names, &arrange)?;
+        let source = |position: &usize| &plan.statements[*position].source;
+        result = match nest.iter().any(|position| source(position) != source(&nest[0])) {
+            true => in_place(&result, step, &nest, names, &change)?,
+            false => rearrange_nest(scop, &result, step, &nest, names, &arrange)?,
+        };
+    }
+    Ok(result)
+}
+
+/// Changes the entries of each statement that has one of the loops. Those that share a loop go on sharing it.
+fn in_place(
+    plan: &Plan,
+    step: &Step,
+    statements: &[usize],
+    names: &[&Word],
+    change: &impl Fn(&mut Vec<Entry>) -> Result<(), Box<Diagnostic>>,
+) -> Applied {
+    let has = |position: usize, name: &Word| plan.statements[position].loop_named(&name.text);
+    // Where the outermost of the named loops is.
+    let level = |position: usize| names.iter().filter_map(|name| has(position, name)).map(|(level, _)| level).min();
+    let outside = |position: usize| level(position).unwrap_or(plan.statements[position].entries.len());
+    refuse_strangers(plan, step, statements, names, &outside)?;
+    for (order, one) in statements.iter().enumerate() {
+        for two in &statements[..order] {
+            let shared = plan.statements[*one].shared_with(&plan.statements[*two]);
+            let lacking = names.iter().find(|name| has(*one, name).is_some() != has(*two, name).is_some());
+            if let Some(name) = lacking.filter(|_| level(*one).is_some_and(|level| shared > level)) {
+                let lacks = if has(*one, name).is_some() { two } else { one };
+                let message = format!("`{}` has no loop `{}`", plan.statements[*lacks].name, name.text);
+                let diagnostic = Diagnostic::error("E0513", name.span, message);
+                return Err(Box::new(
+                    diagnostic.help("statements that share a loop are changed together; name the loops that all have"),
+                ));
+            }
+        }
+    }
+    let mut result = plan.clone();
+    for position in statements.iter().filter(|position| level(**position).is_some()) {
+        change(&mut result.statements[*position].entries)?;
     }
     Ok(result)
 }
@@ -69,7 +109,7 @@ fn rearrange_nest(
     arrange: &impl Fn(&[Loop]) -> Result<Vec<Loop>, Box<Diagnostic>>,
 ) -> Applied {
     let outer = shared_outside(plan, statements, names);
-    refuse_strangers(plan, step, statements, names, outer)?;
+    refuse_strangers(plan, step, statements, names, &|_| outer)?;
     let mut parts = Vec::new();
     for position in statements {
         let entries = &plan.statements[*position].entries[outer..];
@@ -190,14 +230,14 @@ fn refuse_strangers(
     step: &Step,
     statements: &[usize],
     names: &[&Word],
-    outer: usize,
+    outer: &dyn Fn(usize) -> usize,
 ) -> Result<(), Box<Diagnostic>> {
     let others = plan.statements.iter().enumerate().filter(|(position, _)| !statements.contains(position));
     for (position, stranger) in others {
         for statement in statements {
             let entries = &plan.statements[*statement].entries;
             let shared = plan.statements[*statement].shared_with(stranger);
-            let inside = entries.get(outer..shared).unwrap_or(&[]).iter().filter_map(Entry::as_loop).next();
+            let inside = entries.get(outer(*statement)..shared).unwrap_or(&[]).iter().filter_map(Entry::as_loop).next();
             if let Some(found) = inside {
                 let span = names.iter().find(|name| name.text == found.name).map_or(step.span, |name| name.span);
                 let this = &plan.statements[*statement];
@@ -265,6 +305,11 @@ fn place(scop: &Scop, plan: &mut Plan, mut parts: Vec<Part>) {
     }
 }
 
+fn loop_at<'a>(entries: &'a [Entry], name: &str) -> Option<(usize, &'a Loop)> {
+    let mut loops = entries.iter().enumerate().filter_map(|(level, entry)| Some((level, entry.as_loop()?)));
+    loops.find(|(_, found)| found.name == name)
+}
+
 fn find<'a>(loops: &'a [Loop], name: &str) -> Option<&'a Loop> {
     loops.iter().find(|found| found.name == name)
 }
@@ -314,20 +359,39 @@ pub(super) fn tile(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
     let (statements, names) = select::all_loops(plan, step)?;
     let sizes = sizes(step, names.len())?;
     let tiles = new_names(plan, step, &names, "t")?;
-    rearrange(scop, plan, step, &statements, &names, |loops| {
-        let named = |found: &Loop| names.iter().any(|name| name.text == found.name);
-        // Loops around the first tiled one stay outside.
-        let outside = loops.iter().position(named).unwrap_or(loops.len());
-        let mut result: Vec<Loop> = loops[..outside].to_vec();
-        for ((name, size), tile) in names.iter().zip(&sizes).zip(&tiles) {
-            if let Some(found) = find(loops, &name.text) {
-                result.push(pieces(step, found, *size, tile)?);
+    rearrange(
+        scop,
+        plan,
+        step,
+        &statements,
+        &names,
+        |loops| {
+            let named = |found: &Loop| names.iter().any(|name| name.text == found.name);
+            // Loops around the first tiled one stay outside.
+            let outside = loops.iter().position(named).unwrap_or(loops.len());
+            let mut result: Vec<Loop> = loops[..outside].to_vec();
+            for ((name, size), tile) in names.iter().zip(&sizes).zip(&tiles) {
+                if let Some(found) = find(loops, &name.text) {
+                    result.push(pieces(step, found, *size, tile)?);
+                }
             }
-        }
-        result.extend(names.iter().filter_map(|name| find(loops, &name.text)).cloned());
-        result.extend(loops[outside..].iter().filter(|found| !named(found)).cloned());
-        Ok(result)
-    })
+            result.extend(names.iter().filter_map(|name| find(loops, &name.text)).cloned());
+            result.extend(loops[outside..].iter().filter(|found| !named(found)).cloned());
+            Ok(result)
+        },
+        |entries| {
+            let mut added = Vec::new();
+            for ((name, size), tile) in names.iter().zip(&sizes).zip(&tiles) {
+                if let Some((_, found)) = loop_at(entries, &name.text) {
+                    added.push(Entry::Loop(pieces(step, found, *size, tile)?));
+                }
+            }
+            let first = names.iter().filter_map(|name| loop_at(entries, &name.text)).map(|(level, _)| level).min();
+            let first = first.unwrap_or(entries.len());
+            entries.splice(first..first, added);
+            Ok(())
+        },
+    )
 }
 
 /// `by` one size: the loop in pieces, with the pieces' loop where the loop was and the loop itself moved by `inner`.
@@ -338,21 +402,41 @@ fn cut(scop: &Scop, plan: &Plan, step: &Step, suffix: &str, kind: LoopKind, inne
     };
     let size = sizes(step, 1)?[0];
     let outer = new_names(plan, step, &names, suffix)?.remove(0);
-    rearrange(scop, plan, step, &statements, &names, |loops| {
-        let mut result = Vec::new();
-        let mut last = None;
-        for found in loops {
-            if found.name != name.text {
-                result.push(found.clone());
-                continue;
+    let change = |entries: &mut Vec<Entry>| {
+        let Some((level, found)) = loop_at(entries, &name.text) else { return Ok(()) };
+        let inner = Loop { kind: if kind == LoopKind::Serial { found.kind } else { kind }, ..found.clone() };
+        let pieces = pieces(step, found, size, &outer)?;
+        entries[level] = Entry::Loop(pieces);
+        let at = if innermost { entries.len() } else { level + 1 };
+        entries.insert(at, Entry::Loop(inner));
+        Ok(())
+    };
+    if !innermost {
+        return in_place(plan, step, &statements, &names, &change);
+    }
+    rearrange(
+        scop,
+        plan,
+        step,
+        &statements,
+        &names,
+        |loops| {
+            let mut result = Vec::new();
+            let mut last = None;
+            for found in loops {
+                if found.name != name.text {
+                    result.push(found.clone());
+                    continue;
+                }
+                result.push(pieces(step, found, size, &outer)?);
+                let inner = Loop { kind: if kind == LoopKind::Serial { found.kind } else { kind }, ..found.clone() };
+                last = Some(inner);
             }
-            result.push(pieces(step, found, size, &outer)?);
-            let inner = Loop { kind: if kind == LoopKind::Serial { found.kind } else { kind }, ..found.clone() };
-            if innermost { last = Some(inner) } else { result.push(inner) }
-        }
-        result.extend(last);
-        Ok(result)
-    })
+            result.extend(last);
+            Ok(result)
+        },
+        change,
+    )
 }
 
 pub(super) fn strip(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
@@ -408,23 +492,56 @@ pub(super) fn interchange(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
         return Err(misuse(step, step.span, "`interchange` takes two loops"));
     };
     // A part that has only one of the two keeps its loops.
-    rearrange(scop, plan, step, &statements, &names, |loops| {
-        let mut result = loops.to_vec();
-        let position = |name: &str| loops.iter().position(|found| found.name == name);
-        if let (Some(one), Some(two)) = (position(&one.text), position(&two.text)) {
-            result.swap(one, two);
-        }
-        Ok(result)
-    })
+    rearrange(
+        scop,
+        plan,
+        step,
+        &statements,
+        &names,
+        |loops| {
+            let mut result = loops.to_vec();
+            let position = |name: &str| loops.iter().position(|found| found.name == name);
+            if let (Some(one), Some(two)) = (position(&one.text), position(&two.text)) {
+                result.swap(one, two);
+            }
+            Ok(result)
+        },
+        |entries| {
+            let level = |name: &str| loop_at(entries, name).map(|(level, _)| level);
+            if let (Some(one), Some(two)) = (level(&one.text), level(&two.text)) {
+                entries.swap(one, two);
+            }
+            Ok(())
+        },
+    )
 }
 
 pub(super) fn reorder(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
     let (statements, names) = select::all_loops(plan, step)?;
-    rearrange(scop, plan, step, &statements, &names, |loops| {
-        // The named loops take each other's places; the others stay where they are.
-        let mut wanted = names.iter().filter_map(|name| find(loops, &name.text));
-        let named = |found: &Loop| names.iter().any(|name| name.text == found.name);
-        let result = loops.iter().map(|found| if named(found) { wanted.next().unwrap_or(found) } else { found });
-        Ok(result.cloned().collect())
-    })
+    rearrange(
+        scop,
+        plan,
+        step,
+        &statements,
+        &names,
+        |loops| {
+            // The named loops take each other's places; the others stay where they are.
+            let mut wanted = names.iter().filter_map(|name| find(loops, &name.text));
+            let named = |found: &Loop| names.iter().any(|name| name.text == found.name);
+            let result = loops.iter().map(|found| if named(found) { wanted.next().unwrap_or(found) } else { found });
+            Ok(result.cloned().collect())
+        },
+        |entries| {
+            let (mut levels, wanted): (Vec<usize>, Vec<Loop>) = names
+                .iter()
+                .filter_map(|name| loop_at(entries, &name.text))
+                .map(|(level, found)| (level, found.clone()))
+                .unzip();
+            levels.sort_unstable();
+            for (level, found) in levels.into_iter().zip(wanted) {
+                entries[level] = Entry::Loop(found);
+            }
+            Ok(())
+        },
+    )
 }
