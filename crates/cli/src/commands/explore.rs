@@ -38,9 +38,11 @@ Examples:
 Dimensions of a space, of which a point takes one choice each, applied from left to right:
   tile(i,j; 8,16)               not at all, or with every combination of sizes
   permute(i,j,k)                every order of these loops
-  skew(t,i; 0..2)               by each factor; ranges include both ends, 0 changes nothing
+  skew(t,i; 0..2)               by each factor; ranges include both ends
   shift(S1[i]; -1..1)           by each distance
-  strip(i; 8,16)  vectorize(i; 4,8)  unroll(i; 2,4)  jam(i; 2,4)
+  strip(i; 0,8)  vectorize(i; 0,4)  unroll(i; 0,2,4)  jam(i; 0,2)
+                                by each number; for these, skew and shift, not at all is
+                                a choice only if 0 is among the numbers
   interchange(i,j)  reverse(i)  parallel(i)  fuse(S0,S1 at i)  fission(S0,S1 at i)
                                 not at all, or once; without `at`, as far in as possible
 Loops belong to the first nest that has them all; S0[i,j] means those of one statement.

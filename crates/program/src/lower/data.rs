@@ -83,7 +83,11 @@ impl Lowerer<'_> {
         };
         let mut diagnostic = Diagnostic::error("E0310", subscript.map_or(target.span, |expr| expr.span), message)
             .here("this subscript depends on data")
-            .note("several instances may name the same cell, and they have no order: the result would be open");
+            .note(if forall.foralls.is_empty() {
+                "a cell chosen by data can only be updated: `+=`, `-=`, `*=`, `min=`, `max=`"
+            } else {
+                "several instances may name the same cell, and they have no order: the result would be open"
+            });
         let declared = subscript.and_then(|expr| match &expr.kind {
             ExprKind::Scalar(id) => Some((&self.function.scalar(*id).name, self.function.scalar(*id).span)),
             ExprKind::Load { array, index } if index.is_empty() => {
@@ -93,6 +97,15 @@ impl Lowerer<'_> {
         });
         if let Some((value, span)) = declared {
             diagnostic = diagnostic.label(span, format!("`{value}` is a value, so it is no new index"));
+        }
+        let alone = subscript.filter(|_| forall.foralls.is_empty() && forall.index.len() == 1);
+        if let (Some(subscript), false) = (alone, divides) {
+            let at = self.shared.source.slice(subscript.span);
+            let index = ["c", "k", "l"].into_iter().find(|index| self.scope.lookup(index).is_none()).unwrap_or("cell");
+            let cell = format!("{name}[{index}]");
+            diagnostic = diagnostic.help(format!(
+                "to replace the value, go through all cells: `{cell} = if {index} = {at} then … else {cell}`"
+            ));
         }
         if divides {
             diagnostic.help(format!("multiply instead: `{name}[…] *= 1 / …`"))

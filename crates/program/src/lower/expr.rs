@@ -65,7 +65,7 @@ impl Lowerer<'_> {
             };
             let mut diagnostic = Diagnostic::error("E0301", expr.span, message)
                 .here("not a sum of parameters and indices with constant factors")
-                .note("affine expressions are made of parameters, indices, integers, `+`, `-`, and `*`, `/`, `%` by a constant");
+                .note(AFFINE);
             if let (ExprKind::Load { array, .. }, ast::ExprKind::Name(name)) = (&typed.expr.kind, &expr.kind) {
                 let declared = self.function.array(*array).span;
                 diagnostic = diagnostic.label(declared, format!("`{name}` is a value, not an index"));
@@ -87,9 +87,14 @@ impl Lowerer<'_> {
         let typed = self.lower_expr(expr)?;
         if typed.cond.is_none() {
             let diagnostic = if typed.expr.ty == ScalarType::Bool {
-                Diagnostic::error("E0301", expr.span, format!("{what} must be affine"))
-                    .here("depends on data, or is not linear")
-                    .help("a condition on data belongs into the value: `if … then … else …`")
+                let diagnostic = Diagnostic::error("E0301", expr.span, format!("{what} must be affine"));
+                if depends_on_data(&typed.expr) {
+                    diagnostic
+                        .here("depends on data")
+                        .help("a condition on data belongs into the value: `if … then … else …`")
+                } else {
+                    diagnostic.here("not linear in parameters and indices").note(AFFINE)
+                }
             } else {
                 Diagnostic::error("E0201", expr.span, format!("{what} must be a condition"))
                     .here(format!("this is {}", typed.expr.ty))
@@ -200,6 +205,16 @@ impl Lowerer<'_> {
     }
 
     fn lower_load(&mut self, base: &ast::Ident, indices: &[ast::Expr], span: Span) -> Option<Typed> {
+        if self.in_schedule {
+            let name = &base.name;
+            let message = format!("a schedule cannot depend on the values of `{name}`");
+            self.report(
+                Diagnostic::error("E0301", span, message)
+                    .here("not known when the loops are made")
+                    .help("the expression must be affine in indices and parameters, such as `i < N / 2`"),
+            );
+            return None;
+        }
         let mut table = None;
         let array = match self.scope.lookup(&base.name) {
             Some((Meaning::Array(id), _)) => Some(id),
@@ -397,7 +412,9 @@ impl Lowerer<'_> {
         rest: &[(ast::CompareOp, ast::Expr)],
         span: Span,
     ) -> Option<Typed> {
+        let errors = self.diagnostics.len();
         let mut operands = vec![(self.lower_expr(first), first.span)];
+        self.teach_end_of_body(first, span, errors);
         operands.extend(rest.iter().map(|(_, operand)| (self.lower_expr(operand), operand.span)));
         let mut result: Option<Typed> = None;
         for ((op, _), pair) in rest.iter().zip(operands.windows(2)) {
@@ -409,6 +426,22 @@ impl Lowerer<'_> {
             });
         }
         result
+    }
+
+    /// For `any[k] x[k] > 0`, where the body stops at the comparison: what was meant.
+    fn teach_end_of_body(&mut self, first: &ast::Expr, comparison: Span, errors: usize) {
+        let ast::ExprKind::Reduce { op: ast::ReduceOp::Any | ast::ReduceOp::All, body, .. } = &first.kind else {
+            return;
+        };
+        let source = self.shared.source;
+        let head = source.slice(Span { end: body.span.start, ..first.span }).trim_end();
+        let whole = source.slice(Span { start: body.span.start, ..comparison });
+        for error in self.diagnostics.iter_mut().skip(errors) {
+            if error.code == "E0201" && error.span() == body.span {
+                *error = error.clone().note("the body of a reduction stops at a comparison");
+                error.helps = vec![format!("put the comparison into the body: `{head} ({whole})`")];
+            }
+        }
     }
 
     pub(super) fn compare(&mut self, op: ast::CompareOp, lhs: Typed, rhs: Typed, span: Span) -> Option<Typed> {
@@ -560,6 +593,18 @@ fn one_index(op: ReduceOp, span: Span) -> Diagnostic {
         .here("over more than one index")
         .note("its value is a number, so it cannot say where in two dimensions it was found")
         .help(format!("find it in two steps: the extreme of each row, `let best[i] = …`, then `{name}[i] best[i]`"))
+}
+
+const AFFINE: &str =
+    "affine expressions are made of parameters, indices, integers, `+`, `-`, and `*`, `/`, `%` by a constant";
+
+/// Whether the value of an expression is more than a matter of parameters and indices.
+fn depends_on_data(expr: &Expr) -> bool {
+    let mut depends = false;
+    expr.visit(&mut |part| {
+        depends |= matches!(part.kind, ExprKind::Load { .. } | ExprKind::Gather { .. } | ExprKind::Scalar(_));
+    });
+    depends
 }
 
 const TWO_ARGUMENTS: [BinaryOp; 3] = [BinaryOp::Min, BinaryOp::Max, BinaryOp::Pow];

@@ -13,6 +13,7 @@ mod expr;
 mod extreme;
 mod implied;
 mod inline;
+mod literal_let;
 mod matching;
 mod names;
 mod piecewise;
@@ -99,7 +100,7 @@ fn in_scope<T>(
     let name = ast::Ident { name: function.name.clone(), span: function.span };
     let mut lowerer = Lowerer::new(&name, Shared { source: &source, callees: &[], constants: &[] });
     lowerer.function = Function { iters: Vec::new(), ..function.clone() };
-    lowerer.in_signature = false;
+    (lowerer.in_signature, lowerer.in_schedule) = (false, true);
     for (position, param) in function.params.iter().enumerate() {
         lowerer.scope.insert(param.name.clone(), Meaning::Param(ParamId(position as u32)), param.span);
     }
@@ -118,6 +119,8 @@ struct Lowerer<'a> {
     shared: Shared<'a>,
     /// Only parameters can be meant: in extents and in `where`.
     in_signature: bool,
+    /// The text is a schedule's, which knows no data.
+    in_schedule: bool,
     scope: Scope,
     diagnostics: Vec<Diagnostic>,
     /// Parameters that `where` equates with something else, in elimination order.
@@ -144,6 +147,8 @@ struct Lowerer<'a> {
     reduced: Vec<(String, ast::ReduceOp, Span)>,
     /// Indices that lowering made up, which no one can have meant.
     made_up: BTreeSet<String>,
+    /// Locals that are integers only because a literal without a fraction is one.
+    literal_lets: Vec<literal_let::LiteralLet>,
 }
 
 impl<'a> Lowerer<'a> {
@@ -164,6 +169,7 @@ impl<'a> Lowerer<'a> {
             },
             shared,
             in_signature: true,
+            in_schedule: false,
             scope: Scope::default(),
             diagnostics: Vec::new(),
             equalities: Vec::new(),
@@ -180,6 +186,7 @@ impl<'a> Lowerer<'a> {
             mentioned: BTreeSet::new(),
             reduced: Vec::new(),
             made_up: BTreeSet::new(),
+            literal_lets: Vec::new(),
         };
         lowerer.declare_constants();
         lowerer
@@ -232,7 +239,9 @@ impl<'a> Lowerer<'a> {
                 Meaning::Array(id) => Some(self.function.array(id).shape.len()),
                 _ => None,
             };
-            if rank(meaning).is_some_and(|new| new > 0 && rank(earlier) == Some(new)) {
+            if self.in_signature {
+                diagnostic = diagnostic.help("choose another name for one of them");
+            } else if rank(meaning).is_some_and(|new| new > 0 && rank(earlier) == Some(new)) {
                 diagnostic = diagnostic.help(format!("to give `{}` more values, leave out the `let`", name.name));
             }
             self.report(diagnostic);

@@ -6,7 +6,8 @@ use syntax::ast;
 use super::Lowerer;
 use super::calls::{CallStmt, Into};
 use super::data::Update;
-use super::expr::Typed;
+use super::expr::{Typed, Weak};
+use super::literal_let::LiteralLet;
 use super::names::Meaning;
 use super::scan::Origin;
 use crate::{Affine, ArrayId, Assign, BinaryOp, Bound, Cond, Expr, ExprKind, For, Node, Role, ScalarType, Subscript};
@@ -298,6 +299,9 @@ impl Lowerer<'_> {
     ) -> Option<Expr> {
         let ty = self.function.array(array).ty;
         let span = value.expr.span;
+        if self.blame_literal_target(array, &value.expr) {
+            return None;
+        }
         let value = self.coerce(value, ty)?;
         let op = match op {
             ast::AssignOp::Set => return Some(value),
@@ -425,6 +429,8 @@ impl Lowerer<'_> {
         });
         self.scope.leave();
         let (forall, value, early) = lowered?;
+        let literal = annotated.is_none() && value.weak == Weak::Int;
+        let value_span = value.expr.span;
         let value = match annotated {
             Some(ty) => self.coerce(value, ty?)?,
             None => self.settle(value)?,
@@ -436,6 +442,9 @@ impl Lowerer<'_> {
                 self.add_array(name, value.ty, shape, Role::Local)
             }
         };
+        if literal {
+            self.literal_lets.push(LiteralLet { array, target: target.span, value: value_span, reported: false });
+        }
         Some((forall, value, array))
     }
 

@@ -53,6 +53,9 @@ impl Lowerer<'_> {
             Weak::Float => ty.is_float(),
         };
         if !fits {
+            if self.blame_literal_value(&value.expr, ty) {
+                return None;
+            }
             let (span, found) = (value.expr.span, value.expr.ty);
             let found =
                 if value.weak == Weak::Float { "a number with a fraction".to_string() } else { found.to_string() };
@@ -180,11 +183,20 @@ impl Lowerer<'_> {
     }
 
     fn mismatch(&mut self, a: &Expr, b: &Expr, span: Span) {
+        if self.blame_literal_operand(a, b) || self.blame_literal_operand(b, a) {
+            return;
+        }
+        let bool_meets =
+            [(a, b), (b, a)].into_iter().find(|(one, _)| one.ty == ScalarType::Bool).map(|(_, other)| other);
         let wanted = if a.ty.is_float() { a.ty } else { b.ty };
         let mut diagnostic = Diagnostic::error("E0201", span, format!("{} and {} do not mix", a.ty, b.ty))
             .label(a.span, format!("this is {}", a.ty))
             .label(b.span, format!("this is {}", b.ty));
-        if wanted.is_float() {
+        if let Some(number) = bool_meets {
+            diagnostic = diagnostic
+                .help(format!("for 0 or 1, convert the bool: `{}(…)`", number.ty))
+                .help("for a condition, compare the number: `… != 0`");
+        } else if wanted.is_float() {
             diagnostic = diagnostic.help(format!("integers are converted explicitly: `{wanted}(…)`"));
         }
         self.report(diagnostic);
