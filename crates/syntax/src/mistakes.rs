@@ -15,6 +15,8 @@ pub(crate) fn recognise(site: &Site<'_>) -> Option<Diagnostic> {
         .or_else(|| unclosed(site, "fn", "a new function begins here"))
         .or_else(|| number(site))
         .or_else(|| reduction(site))
+        .or_else(|| slice(site))
+        .or_else(|| attribute(site))
         .or_else(|| foreign_symbol(site))
         .or_else(|| brackets(site))
         .or_else(|| loop_header(site))
@@ -218,6 +220,7 @@ pub(crate) fn foreign_symbol(site: &Site<'_>) -> Option<Diagnostic> {
                 .here("expected `..`")
                 .help("ranges leave out their end: `0..N` ends at `N - 1`"),
         ),
+        "@" => unknown("a product of matrices is a sum over their common index: `C[i, j] = sum[k] A[i, k] * B[k, j]`"),
         "?" => unknown("write `if c then a else b`"),
         "\"" | "'" | "`" => Some(site.error("there are no strings").here("not expected here")),
         "==" if site.expects(Rule::assign_op) || site.expects(Rule::equals) => {
@@ -225,6 +228,37 @@ pub(crate) fn foreign_symbol(site: &Site<'_>) -> Option<Diagnostic> {
         }
         _ => None,
     }
+}
+
+/// `A[0, :]`: a row as a value.
+fn slice(site: &Site<'_>) -> Option<Diagnostic> {
+    let inside = site.brackets.open.last().is_some_and(|opener| opener.text == "[");
+    let whole_axis = site.found_text() == ":" && matches!(site.before_text(0), "[" | ",");
+    (inside && whole_axis).then(|| {
+        site.error("there are no slices")
+            .here("expected an index")
+            .help("name the cells, for all values of an index: `y[j] = A[0, j]`")
+            .help("a function of vectors is called on every row by `(f rank 1) A`")
+    })
+}
+
+/// `x.T`, `x.sum()`.
+fn attribute(site: &Site<'_>) -> Option<Diagnostic> {
+    let (found, owner) = (site.found?, site.before.first()?);
+    let name = next_token(site.text, found.end()).filter(|next| next.kind == Kind::Word)?;
+    let has_owner = owner.kind == Kind::Word && !owner.is_keyword() || matches!(owner.text, "]" | ")");
+    if found.text != "." || !has_owner {
+        return None;
+    }
+    let operand = if owner.kind == Kind::Word { owner.text } else { "…" };
+    let help = match name.text {
+        "T" => format!("write `transpose({operand})`"),
+        word if REDUCTIONS.contains(&word) => format!("write `{word}[i] {operand}[i]`"),
+        "shape" | "size" => "sizes are parameters, such as the `N` of `x: f64[N]`".to_owned(),
+        word => format!("functions stand in front: `{word}({operand})`"),
+    };
+    let message = format!("there is no `.{}`", name.text);
+    Some(site.error(message).here("values have no members").help(help))
 }
 
 pub(crate) fn brackets(site: &Site<'_>) -> Option<Diagnostic> {
@@ -275,6 +309,11 @@ fn keyword_as_name(site: &Site<'_>) -> Option<Diagnostic> {
     if found.text == "schedule" {
         let diagnostic = site.error("a schedule cannot stand here".to_owned()).here(site.expectation());
         return Some(diagnostic.help("schedules stand outside of functions and begin a line: `schedule f { … }`"));
+    }
+    let called = next_token(site.text, found.end()).is_some_and(|next| next.text == "(");
+    if found.text == "where" && called && site.expects_expression() {
+        let diagnostic = site.error("`where` is not a function".to_owned()).here(site.expectation());
+        return Some(diagnostic.help("choose a value for each cell: `if c then a else b`"));
     }
     let wants_name = [Rule::ident, Rule::target, Rule::ty, Rule::result, Rule::reduce_index, Rule::argument];
     let wants_name = wants_name.iter().any(|&rule| site.expects(rule));

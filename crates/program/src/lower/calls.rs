@@ -141,7 +141,7 @@ impl<'a> Lowerer<'a> {
     fn inline_statements(&mut self, call: &CallStmt<'_>, out: &mut Vec<Node>) -> Option<()> {
         let name = call.callee.name.as_str();
         let Some(function) = self.callee(name) else {
-            self.unknown_function(call.callee);
+            self.unknown_function(call.callee, call.args);
             return None;
         };
         let prefix = self.statement_name(call.label);
@@ -157,7 +157,13 @@ impl<'a> Lowerer<'a> {
         let mut sound = true;
         for (input, arg) in inputs.iter().zip(call.args) {
             if let ArgRef::Array(id) = input {
-                match self.array_argument(call.callee, callee, *id, arg) {
+                let errors = self.diagnostics.len();
+                let given = self.array_argument(call.callee, callee, *id, arg);
+                let help = if given.is_none() { self.rank_help(name, call.args) } else { None };
+                if let Some(error) = self.diagnostics.get_mut(errors).filter(|error| error.code == "E0112") {
+                    error.helps.extend(help);
+                }
+                match given {
                     Some(given) => {
                         arrays[id.index()] = Some(given);
                         self.equations(callee, *id, given, arg.span, &mut equations);
@@ -166,6 +172,8 @@ impl<'a> Lowerer<'a> {
                 }
             }
         }
+        // What is wrong with the arguments is wrong with the result too.
+        sound.then_some(())?;
         let target = match call.into {
             Into::Array(target) => {
                 let id = self.writable_array(target)?;
@@ -176,7 +184,6 @@ impl<'a> Lowerer<'a> {
             }
             _ => None,
         };
-        sound.then_some(())?;
         self.check_aliases(call, callee, &arrays, target.map(|(_, id, _)| id))?;
         let params = self.solve(call, callee, &equations)?;
 
@@ -545,6 +552,11 @@ impl<'a> Lowerer<'a> {
         }
         Some(())
     }
+}
+
+/// Whether a target is a whole array, or a scalar.
+pub(super) fn is_whole(target: &ast::Target) -> bool {
+    target.indices.is_empty() && target.guard.is_none()
 }
 
 fn inliner_result(results: &[ArrayId], outs: &[ArrayId], out: ArrayId) -> Option<ArrayId> {

@@ -292,7 +292,16 @@ impl Lowerer<'_> {
             return self.lower_rearranged(callee, args, span);
         }
         if self.callee(&callee.name).is_some_and(|function| function.form.is_err()) {
-            return self.call(callee, None, span);
+            let errors = self.diagnostics.len();
+            let value = self.call(callee, None, span);
+            let help = self.rank_help(&callee.name, args);
+            if let Some(error) = self.diagnostics.get_mut(errors).filter(|error| error.code == "E0104") {
+                error.helps.extend(help);
+            }
+            return value;
+        }
+        if self.report_foreign_call(callee, args) {
+            return None;
         }
         let lowered: Vec<Option<Typed>> = args.iter().map(|arg| self.lower_expr(arg)).collect();
         let lowered: Option<Vec<Typed>> = lowered.into_iter().collect();
@@ -317,11 +326,11 @@ impl Lowerer<'_> {
             let [lhs, rhs] = self.arguments(callee, args?)?;
             return self.binary(op, lhs, rhs, span);
         }
-        self.unknown_function(callee);
+        self.unknown_function(callee, &[]);
         None
     }
 
-    pub(super) fn unknown_function(&mut self, callee: &ast::Ident) {
+    pub(super) fn unknown_function(&mut self, callee: &ast::Ident, args: &[ast::Expr]) {
         let name = callee.name.as_str();
         let diagnostic = match self.scope.lookup(name) {
             Some((Meaning::Array(_) | Meaning::Table(_), declared)) => {
@@ -339,7 +348,9 @@ impl Lowerer<'_> {
                 known.extend(self.shared.callees.iter().map(|callee| callee.name));
                 let mut diagnostic = Diagnostic::error("E0104", callee.span, format!("unknown function `{name}`"))
                     .note(format!("the functions are {}", known.join(", ")));
-                if let Some(closest) = names::closest(name, known.into_iter()) {
+                if let Some(idiom) = self.idiom(name, args) {
+                    diagnostic = diagnostic.help(idiom);
+                } else if let Some(closest) = names::closest(name, known.into_iter()) {
                     diagnostic = diagnostic.help(format!("did you mean `{closest}`?"));
                 }
                 diagnostic
@@ -505,7 +516,7 @@ impl Lowerer<'_> {
             if outer {
                 self.teach_outer_index(op, indices, &index.name);
             }
-            let bound = self.bound(iter, &index.name, index.range.as_ref(), &uses);
+            let bound = self.bound(iter, &index.name, index.range.as_ref(), &uses, true);
             match (bound, &mut bounds) {
                 (Some((bound, narrower)), Some(bounds)) => {
                     self.origins.push(Origin { bound: bound.clone(), ordered: false });

@@ -11,6 +11,7 @@ mod data;
 mod example;
 mod expr;
 mod extreme;
+mod habits;
 mod implied;
 mod inline;
 mod literal_let;

@@ -8,6 +8,7 @@ use syntax::ast;
 use super::Lowerer;
 use super::extreme::{Extreme, Limits};
 use super::names::Meaning;
+use super::rank::visit;
 use crate::{Affine, Bound, Cond, IterId};
 
 /// A subscript that consists of the index alone.
@@ -41,13 +42,15 @@ impl Shifted {
 }
 
 impl Lowerer<'_> {
-    /// The range of `name`: the written one, else the one all `uses` agree on.
+    /// The range of `name`: the written one, else the one all `uses` agree on. One that is `plain` where it is bound could be
+    /// given a range there.
     pub(super) fn bound(
         &mut self,
         iter: IterId,
         name: &ast::Ident,
         written: Option<&ast::Range>,
         uses: &[Use],
+        plain: bool,
     ) -> Option<(Bound, Cond)> {
         if let Some(range) = written {
             let limits = self.lower_range(range)?;
@@ -58,10 +61,15 @@ impl Lowerer<'_> {
             if self.scope.has_broken() {
                 return None;
             }
+            let help = if plain {
+                format!("write the range: `{}: 0..…`", name.name)
+            } else {
+                format!("bound it in the guard, behind the subscripts: `… | 0 <= {} < …]`", name.name)
+            };
             self.report(
                 Diagnostic::error("E0302", name.span, format!("the range of index `{}` is not known", name.name))
                     .here("stands alone in no subscript")
-                    .help(format!("write the range: `{}: 0..…`", name.name)),
+                    .help(help),
             );
             return None;
         };
@@ -71,6 +79,65 @@ impl Lowerer<'_> {
             return None;
         }
         Limits::plain(Affine::constant(0), first.extent.clone()).bound(iter)
+    }
+
+    /// The range that a guard gives an index: `lo <= i < hi`, in any spelling, as one part of a conjunction. The bounds are over
+    /// names that are bound before it. The guard stays, so nothing but the range depends on which bounds are found.
+    pub(super) fn guarded_range(&self, guard: &ast::Expr, name: &str) -> Option<ast::Range> {
+        let mut limits = (None, None);
+        self.guard_limits(guard, name, &mut limits);
+        Some(ast::Range { lo: limits.0?, hi: limits.1?, span: guard.span })
+    }
+
+    fn guard_limits(&self, guard: &ast::Expr, name: &str, limits: &mut (Option<ast::Expr>, Option<ast::Expr>)) {
+        match &guard.kind {
+            ast::ExprKind::Paren(inner) => self.guard_limits(inner, name, limits),
+            ast::ExprKind::Binary { op: ast::BinaryOp::And, lhs, rhs } => {
+                self.guard_limits(lhs, name, limits);
+                self.guard_limits(rhs, name, limits);
+            }
+            ast::ExprKind::Compare { first, rest } => {
+                let mut left = &**first;
+                for (op, right) in rest {
+                    use ast::CompareOp::*;
+                    let (small, large, strict) = match op {
+                        Lt | Le => (left, right, *op == Lt),
+                        Gt | Ge => (right, left, *op == Gt),
+                        Eq | Ne => {
+                            left = right;
+                            continue;
+                        }
+                    };
+                    if is_name(large, name) && self.is_limit(small, name) {
+                        limits.0.get_or_insert_with(|| plus(small, strict));
+                    } else if is_name(small, name) && self.is_limit(large, name) {
+                        limits.1.get_or_insert_with(|| plus(large, !strict));
+                    }
+                    left = right;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether an expression can bound `name`: it is over other names, which are known.
+    fn is_limit(&self, expr: &ast::Expr, name: &str) -> bool {
+        let mut known = true;
+        visit(expr, &mut |part| {
+            known &= match &part.kind {
+                ast::ExprKind::Name(other) => {
+                    let meaning = self.scope.lookup(other).map(|(meaning, _)| meaning);
+                    other != name
+                        && matches!(meaning, Some(Meaning::Param(_) | Meaning::Iter(_) | Meaning::Constant(_)))
+                }
+                ast::ExprKind::Int(_)
+                | ast::ExprKind::Unary { .. }
+                | ast::ExprKind::Binary { .. }
+                | ast::ExprKind::Paren(_) => true,
+                _ => false,
+            };
+        });
+        known
     }
 
     /// All ranges that an index could have, and sizes for which they differ.
@@ -212,6 +279,24 @@ impl Lowerer<'_> {
             Paren(inner) => self.collect_uses(inner, name, found),
         }
     }
+}
+
+fn is_name(expr: &ast::Expr, name: &str) -> bool {
+    match &expr.kind {
+        ast::ExprKind::Name(found) => found == name,
+        ast::ExprKind::Paren(inner) => is_name(inner, name),
+        _ => false,
+    }
+}
+
+/// The expression, or the next integer after it.
+fn plus(expr: &ast::Expr, one: bool) -> ast::Expr {
+    if !one {
+        return expr.clone();
+    }
+    let number = ast::Expr { kind: ast::ExprKind::Int(1), span: expr.span };
+    let (lhs, rhs) = (Box::new(expr.clone()), Box::new(number));
+    ast::Expr { kind: ast::ExprKind::Binary { op: ast::BinaryOp::Add, lhs, rhs }, span: expr.span }
 }
 
 fn place(position: usize, array: &str) -> String {

@@ -4,7 +4,7 @@ use diag::{Diagnostic, Span};
 use syntax::ast;
 
 use super::Lowerer;
-use super::calls::{CallStmt, Into};
+use super::calls::{CallStmt, Into, is_whole};
 use super::data::Update;
 use super::expr::{Typed, Weak};
 use super::literal_let::LiteralLet;
@@ -40,6 +40,9 @@ impl Lowerer<'_> {
     /// The statement without what its expressions want in front of it.
     fn lower_alone(&mut self, stmt: &ast::Stmt, out: &mut Vec<Node>) {
         self.mention(stmt);
+        if self.report_foreign_calls(stmt) {
+            return;
+        }
         if let Some(call) = self.call_stmt(stmt) {
             if self.lower_call_of_values(&call, out).is_none() {
                 self.lower_call_stmt(&call, out);
@@ -80,8 +83,7 @@ impl Lowerer<'_> {
     }
 
     fn calls_statement(&self, callee: &str, target: &ast::Target) -> Option<()> {
-        let whole = target.indices.is_empty() && target.guard.is_none();
-        (whole && self.callee(callee)?.form.is_err()).then_some(())
+        (is_whole(target) && self.callee(callee)?.form.is_err()).then_some(())
     }
 
     fn lower_for(&mut self, stmt: &ast::Stmt) -> Option<Node> {
@@ -189,7 +191,8 @@ impl Lowerer<'_> {
         let mut fresh: Vec<(ast::Ident, Option<&ast::Range>)> = Vec::new();
         for index in &target.indices {
             if index.range.is_some() && !matches!(index.expr.kind, ast::ExprKind::Name(_)) {
-                self.error("E0305", index.expr.span, "only a plain index can be given a range");
+                let help = "bound the index in the guard, behind the subscripts: `… | 0 <= i < …]`";
+                self.error("E0305", index.expr.span, "only a plain index can be given a range").helps.push(help.into());
                 return None;
             }
             self.collect_fresh(&index.expr, index.range.as_ref(), &mut fresh);
@@ -207,7 +210,11 @@ impl Lowerer<'_> {
             let iter = self.declare_iter(name);
             let bound = match shifted.filter(|_| uses.is_empty()).and_then(|shifted| shifted.range()) {
                 Some(limits) => self.narrowed(limits.bound(iter), name.span),
-                None => self.bound(iter, name, *written, &uses),
+                None => {
+                    let guarded = target.guard.as_ref().filter(|_| written.is_none() && uses.is_empty());
+                    let guarded = guarded.and_then(|guard| self.guarded_range(guard, &name.name));
+                    self.bound(iter, name, written.or(guarded.as_ref()), &uses, array.is_none())
+                }
             };
             match bound {
                 Some((bound, narrower)) => {

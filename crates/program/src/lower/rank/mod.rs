@@ -14,6 +14,8 @@ mod spread;
 mod statement;
 mod verb;
 
+pub(super) use names::visit;
+
 use crate::Affine;
 
 /// The extents of an expression's axes; a scalar has none.

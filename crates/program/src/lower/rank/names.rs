@@ -71,7 +71,7 @@ fn reductions(expr: &ast::Expr, found: &mut Vec<(String, ast::ReduceOp, Span)>) 
 }
 
 /// Calls `found` for the expression and everything in it.
-fn visit(expr: &ast::Expr, found: &mut dyn FnMut(&ast::Expr)) {
+pub(in super::super) fn visit(expr: &ast::Expr, found: &mut dyn FnMut(&ast::Expr)) {
     use ast::ExprKind::*;
     found(expr);
     match &expr.kind {

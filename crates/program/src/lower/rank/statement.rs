@@ -7,6 +7,7 @@ use diag::Span;
 use syntax::ast;
 
 use super::super::Lowerer;
+use super::super::calls::is_whole;
 use super::super::expr::Typed;
 use super::super::names::Meaning;
 use super::Shape;
@@ -23,7 +24,6 @@ struct Cells {
 impl Lowerer<'_> {
     /// Lowers the statement if it is about whole arrays; scalars and indexed arrays are not.
     pub(in super::super) fn lower_whole(&mut self, stmt: &ast::Stmt, out: &mut Vec<Node>) -> Option<()> {
-        let is_whole = |target: &ast::Target| target.indices.is_empty() && target.guard.is_none();
         match &stmt.kind {
             ast::StmtKind::Assign { target, .. } | ast::StmtKind::Let { target, .. }
                 if is_whole(target) && self.lower_with_calls(stmt, out).is_some() =>
