@@ -54,8 +54,8 @@ impl Lowerer<'_> {
         let Some(array) = self.array_of(arg).filter(|_| matches!(name, "min" | "max")) else { return false };
         let given = &self.function.array(array).name;
         let rank = self.function.array(array).shape.len();
-        let cell = cell(given, rank);
-        let indices = indices(rank);
+        let indices = self.free_indices(rank);
+        let cell = format!("{given}[{indices}]");
         let diagnostic = Diagnostic::error("E0105", callee.span, format!("`{name}` takes 2 arguments, 1 given"))
             .help(format!("of all cells of an array: `{name}[{indices}] {cell}`, or `(reduce {rank} {name}) {given}`"));
         self.report(diagnostic);
@@ -75,8 +75,8 @@ impl Lowerer<'_> {
     pub(super) fn idiom(&self, name: &str, args: &[ast::Expr]) -> Option<String> {
         let array = args.first().and_then(|arg| self.array_of(arg)).map(|id| self.function.array(id));
         let (x, rank) = array.map_or(("x", 1), |array| (array.name.as_str(), array.shape.len()));
-        let indices = indices(rank);
-        let cell = cell(x, rank);
+        let indices = self.free_indices(rank);
+        let cell = format!("{x}[{indices}]");
         let ty = array.map_or(ScalarType::F64, |array| array.ty);
         Some(match name {
             "mean" | "average" | "avg" if ty != ScalarType::Bool => {
@@ -156,16 +156,11 @@ impl Lowerer<'_> {
         };
         Some(format!("to call it on every {cells}, in a statement without indices: `… = {applied}`"))
     }
-}
 
-/// `i, j`
-fn indices(rank: usize) -> String {
-    let letters = ["i", "j", "k", "l"];
-    let names = (0..rank).map(|axis| letters.get(axis).map_or(format!("i{axis}"), ToString::to_string));
-    names.collect::<Vec<_>>().join(", ")
-}
-
-/// `x[i, j]`
-fn cell(name: &str, rank: usize) -> String {
-    format!("{name}[{}]", indices(rank))
+    /// Names for indices that mean nothing yet: `i, j`.
+    fn free_indices(&self, rank: usize) -> String {
+        let letters =
+            ["i", "j", "k", "l"].into_iter().map(String::from).chain((0..).map(|number| format!("i{number}")));
+        letters.filter(|name| self.scope.lookup(name).is_none()).take(rank).collect::<Vec<_>>().join(", ")
+    }
 }
