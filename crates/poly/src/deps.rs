@@ -13,7 +13,6 @@ use program::{IterId, Subscript};
 
 use crate::equations;
 use crate::fault::{Attempt, Fault};
-use crate::model::used_iters;
 use crate::plan::Plan;
 use crate::scop::{Scop, Statement, StatementKind};
 
@@ -191,7 +190,7 @@ fn reduction_pairs(scop: &Scop) -> Attempt<UnionMap> {
 
 /// Whether an iterator occurs in a subscript.
 pub(crate) fn uses(index: &[Subscript], iter: IterId) -> bool {
-    let mut found = Subscript::data(index).any(|expr| used_iters(expr).contains(&iter));
+    let mut found = Subscript::data(index).any(|expr| expr.iters().contains(&iter));
     Subscript::visit_iters(index, &mut |used| found |= used == iter);
     found
 }

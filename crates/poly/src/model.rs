@@ -261,7 +261,7 @@ impl<'a> Modeller<'a> {
             return None;
         }
         let reads_target = body.reads(assign.target).is_some();
-        let used = used_iters(&assign.value);
+        let used = assign.value.iters();
         let uses_all = place.iters[place.ordered..].iter().all(|iter| used.contains(iter));
         (!reads_target && uses_all).then_some((*op, bounds.as_slice(), guard, body.as_ref()))
     }
@@ -388,13 +388,13 @@ impl<'a> Modeller<'a> {
             return self.place_of_extreme(source, place, extreme, bound, guard, body, conditions, span);
         }
         let ty = body.ty;
-        let mut used = used_iters(body);
+        let mut used = body.iters();
         bounds.iter().for_each(|bound| {
             bound.lo.visit_iters(&mut |iter| used.push(iter));
             bound.hi.visit_iters(&mut |iter| used.push(iter));
         });
         guard.visit_iters(&mut |iter| used.push(iter));
-        conditions.iter().for_each(|condition| used.extend(used_iters(condition)));
+        conditions.iter().for_each(|condition| used.extend(condition.iters()));
         let shared = self.keep_iters(place, &used)?;
 
         let mut term = body.clone();
@@ -708,28 +708,6 @@ fn contains_reduction(expr: &Expr) -> bool {
 
 pub(crate) fn affine_subscripts(index: &[Affine]) -> Vec<Subscript> {
     index.iter().cloned().map(Subscript::Affine).collect()
-}
-
-/// Every iterator that occurs in an expression, with repetitions.
-pub(crate) fn used_iters(expr: &Expr) -> Vec<IterId> {
-    let mut used = Vec::new();
-    expr.visit(&mut |expr| {
-        let mut note = |iter| used.push(iter);
-        match &expr.kind {
-            ExprKind::Index(affine) => affine.visit_iters(&mut note),
-            ExprKind::Load { index, .. } => index.iter().for_each(|affine| affine.visit_iters(&mut note)),
-            ExprKind::Gather { index, .. } => Subscript::visit_iters(index, &mut note),
-            ExprKind::Reduce { bounds, guard, .. } => {
-                for bound in bounds {
-                    bound.lo.visit_iters(&mut note);
-                    bound.hi.visit_iters(&mut note);
-                }
-                guard.visit_iters(&mut note);
-            }
-            _ => {}
-        }
-    });
-    used
 }
 
 #[cfg(test)]

@@ -272,6 +272,28 @@ impl Subscript {
 }
 
 impl Expr {
+    /// Every iterator that occurs in the expression, with repetitions.
+    pub fn iters(&self) -> Vec<IterId> {
+        let mut used = Vec::new();
+        self.visit(&mut |expr| {
+            let mut note = |iter| used.push(iter);
+            match &expr.kind {
+                ExprKind::Index(affine) => affine.visit_iters(&mut note),
+                ExprKind::Load { index, .. } => index.iter().for_each(|affine| affine.visit_iters(&mut note)),
+                ExprKind::Gather { index, .. } => Subscript::visit_iters(index, &mut note),
+                ExprKind::Reduce { bounds, guard, .. } => {
+                    for bound in bounds {
+                        bound.lo.visit_iters(&mut note);
+                        bound.hi.visit_iters(&mut note);
+                    }
+                    guard.visit_iters(&mut note);
+                }
+                _ => {}
+            }
+        });
+        used
+    }
+
     /// Calls `found` for this expression and everything in it.
     pub fn visit(&self, found: &mut dyn FnMut(&Expr)) {
         found(self);

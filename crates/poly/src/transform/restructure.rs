@@ -10,7 +10,6 @@ use diag::Diagnostic;
 use program::{Atom, IterId, Subscript};
 
 use super::{Applied, Step, Word, misuse, overflow, select};
-use crate::model::used_iters;
 use crate::plan::{Entry, Loop, LoopKind, Plan};
 use crate::scop::{Scop, StatementKind};
 
@@ -21,15 +20,14 @@ struct Part {
     loops: Vec<Loop>,
 }
 
-/// Rebuilds the entries of `statements` inside what they share outside: `arrange` gives, for each, its new loops from
-/// its old ones. Where they are several source statements, `change` does the same to their entries in place.
+/// Changes the loops of `statements` by `change`: where they are several source statements, among their entries in place;
+/// where they are parts of one, among their loops alone, from which the entries are then rebuilt.
 fn rearrange(
     scop: &Scop,
     plan: &Plan,
     step: &Step,
     statements: &[usize],
     names: &[&Word],
-    arrange: impl Fn(&[Loop]) -> Result<Vec<Loop>, Box<Diagnostic>>,
     change: impl Fn(&mut Vec<Entry>) -> Result<(), Box<Diagnostic>>,
 ) -> Applied {
     let mut result = plan.clone();
@@ -37,7 +35,7 @@ fn rearrange(
         let source = |position: &usize| &plan.statements[*position].source;
         result = match nest.iter().any(|position| source(position) != source(&nest[0])) {
             true => in_place(&result, step, &nest, names, &change)?,
-            false => rearrange_nest(scop, &result, step, &nest, names, &arrange)?,
+            false => rearrange_nest(scop, &result, step, &nest, names, &change)?,
         };
     }
     Ok(result)
@@ -106,7 +104,7 @@ fn rearrange_nest(
     step: &Step,
     statements: &[usize],
     names: &[&Word],
-    arrange: &impl Fn(&[Loop]) -> Result<Vec<Loop>, Box<Diagnostic>>,
+    change: &impl Fn(&mut Vec<Entry>) -> Result<(), Box<Diagnostic>>,
 ) -> Applied {
     let outer = shared_outside(plan, statements, names);
     refuse_strangers(plan, step, statements, names, &|_| outer)?;
@@ -116,8 +114,9 @@ fn rearrange_nest(
         if let Some(Entry::Split(_)) = entries.iter().find(|entry| matches!(entry, Entry::Split(_))) {
             return Err(misuse(step, step.span, "loops inside a `split` cannot be rearranged; split afterwards"));
         }
-        let loops: Vec<Loop> = entries.iter().filter_map(Entry::as_loop).cloned().collect();
-        parts.push(Part { position: *position, loops: arrange(&loops)? });
+        let mut loops: Vec<Entry> = entries.iter().filter(|entry| entry.as_loop().is_some()).cloned().collect();
+        change(&mut loops)?;
+        parts.push(Part { position: *position, loops: loops.iter().filter_map(Entry::as_loop).cloned().collect() });
     }
     let mut result = plan.clone();
     for part in &parts {
@@ -193,7 +192,7 @@ fn step_cost(index: &[Subscript], iter: IterId) -> usize {
             affine.visit_iters(&mut |used| found |= used == iter);
             found
         }
-        Subscript::Data(expr) => used_iters(expr).contains(&iter),
+        Subscript::Data(expr) => expr.iters().contains(&iter),
     };
     let Some((last, outer)) = index.split_last() else { return 0 };
     let next = match last {
@@ -310,10 +309,6 @@ fn loop_at<'a>(entries: &'a [Entry], name: &str) -> Option<(usize, &'a Loop)> {
     loops.find(|(_, found)| found.name == name)
 }
 
-fn find<'a>(loops: &'a [Loop], name: &str) -> Option<&'a Loop> {
-    loops.iter().find(|found| found.name == name)
-}
-
 /// The sizes behind `by`, one per loop; each at least 1.
 fn sizes(step: &Step, loops: usize) -> Result<Vec<i64>, Box<Diagnostic>> {
     if let Some((size, span)) = step.by.iter().find(|(size, _)| *size < 1) {
@@ -359,39 +354,24 @@ pub(super) fn tile(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
     let (statements, names) = select::all_loops(plan, step)?;
     let sizes = sizes(step, names.len())?;
     let tiles = new_names(plan, step, &names, "t")?;
-    rearrange(
-        scop,
-        plan,
-        step,
-        &statements,
-        &names,
-        |loops| {
-            let named = |found: &Loop| names.iter().any(|name| name.text == found.name);
-            // Loops around the first tiled one stay outside.
-            let outside = loops.iter().position(named).unwrap_or(loops.len());
-            let mut result: Vec<Loop> = loops[..outside].to_vec();
-            for ((name, size), tile) in names.iter().zip(&sizes).zip(&tiles) {
-                if let Some(found) = find(loops, &name.text) {
-                    result.push(pieces(step, found, *size, tile)?);
-                }
+    rearrange(scop, plan, step, &statements, &names, |entries| {
+        let mut added = Vec::new();
+        for ((name, size), tile) in names.iter().zip(&sizes).zip(&tiles) {
+            if let Some((_, found)) = loop_at(entries, &name.text) {
+                added.push(Entry::Loop(pieces(step, found, *size, tile)?));
             }
-            result.extend(names.iter().filter_map(|name| find(loops, &name.text)).cloned());
-            result.extend(loops[outside..].iter().filter(|found| !named(found)).cloned());
-            Ok(result)
-        },
-        |entries| {
-            let mut added = Vec::new();
-            for ((name, size), tile) in names.iter().zip(&sizes).zip(&tiles) {
-                if let Some((_, found)) = loop_at(entries, &name.text) {
-                    added.push(Entry::Loop(pieces(step, found, *size, tile)?));
-                }
-            }
-            let first = names.iter().filter_map(|name| loop_at(entries, &name.text)).map(|(level, _)| level).min();
-            let first = first.unwrap_or(entries.len());
-            entries.splice(first..first, added);
-            Ok(())
-        },
-    )
+        }
+        let first = names.iter().filter_map(|name| loop_at(entries, &name.text)).map(|(level, _)| level).min();
+        let first = first.unwrap_or(entries.len());
+        // Loops between the tiled ones end up inside; positions stay where they are.
+        let rank = |entry: &Entry| names.iter().position(|name| entry.as_loop().is_some_and(|l| l.name == name.text));
+        let are_loops = |one: &Entry, two: &Entry| one.as_loop().is_some() && two.as_loop().is_some();
+        for nest in entries[first..].chunk_by_mut(are_loops) {
+            nest.sort_by_key(|entry| rank(entry).unwrap_or(names.len()));
+        }
+        entries.splice(first..first, added);
+        Ok(())
+    })
 }
 
 /// `by` one size: the loop in pieces, with the pieces' loop where the loop was and the loop itself moved by `inner`.
@@ -414,29 +394,7 @@ fn cut(scop: &Scop, plan: &Plan, step: &Step, suffix: &str, kind: LoopKind, inne
     if !innermost {
         return in_place(plan, step, &statements, &names, &change);
     }
-    rearrange(
-        scop,
-        plan,
-        step,
-        &statements,
-        &names,
-        |loops| {
-            let mut result = Vec::new();
-            let mut last = None;
-            for found in loops {
-                if found.name != name.text {
-                    result.push(found.clone());
-                    continue;
-                }
-                result.push(pieces(step, found, size, &outer)?);
-                let inner = Loop { kind: if kind == LoopKind::Serial { found.kind } else { kind }, ..found.clone() };
-                last = Some(inner);
-            }
-            result.extend(last);
-            Ok(result)
-        },
-        change,
-    )
+    rearrange(scop, plan, step, &statements, &names, change)
 }
 
 pub(super) fn strip(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
@@ -492,56 +450,25 @@ pub(super) fn interchange(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
         return Err(misuse(step, step.span, "`interchange` takes two loops"));
     };
     // A part that has only one of the two keeps its loops.
-    rearrange(
-        scop,
-        plan,
-        step,
-        &statements,
-        &names,
-        |loops| {
-            let mut result = loops.to_vec();
-            let position = |name: &str| loops.iter().position(|found| found.name == name);
-            if let (Some(one), Some(two)) = (position(&one.text), position(&two.text)) {
-                result.swap(one, two);
-            }
-            Ok(result)
-        },
-        |entries| {
-            let level = |name: &str| loop_at(entries, name).map(|(level, _)| level);
-            if let (Some(one), Some(two)) = (level(&one.text), level(&two.text)) {
-                entries.swap(one, two);
-            }
-            Ok(())
-        },
-    )
+    rearrange(scop, plan, step, &statements, &names, |entries| {
+        let level = |name: &str| loop_at(entries, name).map(|(level, _)| level);
+        if let (Some(one), Some(two)) = (level(&one.text), level(&two.text)) {
+            entries.swap(one, two);
+        }
+        Ok(())
+    })
 }
 
 pub(super) fn reorder(scop: &Scop, plan: &Plan, step: &Step) -> Applied {
     let (statements, names) = select::all_loops(plan, step)?;
-    rearrange(
-        scop,
-        plan,
-        step,
-        &statements,
-        &names,
-        |loops| {
-            // The named loops take each other's places; the others stay where they are.
-            let mut wanted = names.iter().filter_map(|name| find(loops, &name.text));
-            let named = |found: &Loop| names.iter().any(|name| name.text == found.name);
-            let result = loops.iter().map(|found| if named(found) { wanted.next().unwrap_or(found) } else { found });
-            Ok(result.cloned().collect())
-        },
-        |entries| {
-            let (mut levels, wanted): (Vec<usize>, Vec<Loop>) = names
-                .iter()
-                .filter_map(|name| loop_at(entries, &name.text))
-                .map(|(level, found)| (level, found.clone()))
-                .unzip();
-            levels.sort_unstable();
-            for (level, found) in levels.into_iter().zip(wanted) {
-                entries[level] = Entry::Loop(found);
-            }
-            Ok(())
-        },
-    )
+    // The named loops take each other's places; the others stay where they are.
+    rearrange(scop, plan, step, &statements, &names, |entries| {
+        let found = names.iter().filter_map(|name| loop_at(entries, &name.text));
+        let (mut levels, wanted): (Vec<usize>, Vec<Loop>) = found.map(|(level, found)| (level, found.clone())).unzip();
+        levels.sort_unstable();
+        for (level, found) in levels.into_iter().zip(wanted) {
+            entries[level] = Entry::Loop(found);
+        }
+        Ok(())
+    })
 }

@@ -13,7 +13,7 @@ use super::expr::Typed;
 use super::inline::Inliner;
 use crate::{
     Affine, Array, ArrayId, Assign, BinaryOp, Bound, Cond, Expr, ExprKind, For, IterId, Node, ReduceOp, Role, ScalarId,
-    ScalarType, Subscript, Value,
+    ScalarType, Value,
 };
 
 /// Where an index comes from.
@@ -122,7 +122,7 @@ impl Lowerer<'_> {
         };
         let mut along = Vec::new();
         end.visit_iters(&mut |iter| along.push(iter));
-        let used = used_iters(&body);
+        let used = free_iters(&body);
         if let Some(both) = along.iter().find(|iter| used.contains(iter)) {
             let both = name(*both);
             return Err(Box::new(
@@ -176,7 +176,7 @@ impl Lowerer<'_> {
     fn partial_results(&mut self, scan: Scan) -> Option<Expr> {
         let Scan { op, iter, lo, hi, fixed, end, prefix, outside, body, span } = scan;
         let ty = body.ty;
-        let used = used_iters(&body);
+        let used = free_iters(&body);
         // Indices of the statement that the body uses get a dimension each; those of `for` have one value.
         let free: Vec<Bound> = self
             .origins
@@ -324,25 +324,12 @@ fn condition(cond: &Cond, span: Span) -> Expr {
 }
 
 /// Every iterator in an expression that is bound outside of it.
-fn used_iters(expr: &Expr) -> Vec<IterId> {
-    let (mut used, mut own) = (Vec::new(), Vec::new());
+fn free_iters(expr: &Expr) -> Vec<IterId> {
+    let mut own = Vec::new();
     expr.visit(&mut |expr| {
-        let mut note = |iter| used.push(iter);
-        match &expr.kind {
-            ExprKind::Index(affine) => affine.visit_iters(&mut note),
-            ExprKind::Load { index, .. } => index.iter().for_each(|affine| affine.visit_iters(&mut note)),
-            ExprKind::Gather { index, .. } => Subscript::visit_iters(index, &mut note),
-            ExprKind::Reduce { bounds, guard, .. } => {
-                bounds.iter().for_each(|bound| {
-                    bound.lo.visit_iters(&mut note);
-                    bound.hi.visit_iters(&mut note);
-                });
-                guard.visit_iters(&mut note);
-                own.extend(bounds.iter().map(|bound| bound.iter));
-            }
-            _ => {}
+        if let ExprKind::Reduce { bounds, .. } = &expr.kind {
+            own.extend(bounds.iter().map(|bound| bound.iter));
         }
     });
-    used.retain(|iter| !own.contains(iter));
-    used
+    expr.iters().into_iter().filter(|iter| !own.contains(iter)).collect()
 }
