@@ -41,6 +41,9 @@ pub enum CallError {
     TooLarge { name: String },
     #[error("no memory for array `{name}`, which needs {bytes} bytes")]
     OutOfMemory { name: String, bytes: usize },
+    /// The lengths of all arrays have been computed from the same extents, so this is a fault of the compiler.
+    #[error("a stride does not fit 64 bits, though all arrays do")]
+    Stride,
     /// The data is at fault.
     #[error(transparent)]
     Fault(Fault),
@@ -150,9 +153,10 @@ impl Compiled {
                 }
             });
         }
-        // Extents were found to fit while the lengths were computed, so no stride is missing.
-        let derived = signature.derived.iter().map(|derived| derived.evaluate(params).unwrap_or(0));
-        let sizes: Vec<i64> = params.iter().copied().chain(derived).collect();
+        let mut sizes = params.to_vec();
+        for derived in &signature.derived {
+            sizes.push(derived.evaluate(params).ok_or(CallError::Stride)?);
+        }
         let mut report = 0;
         // SAFETY: counts were checked above. Every pointer comes from a slice, or from memory in `locals`, with exactly
         // the elements that the declared shape has at `params`, so it is aligned and readable; arrays of a role that

@@ -132,15 +132,18 @@ impl Writer {
         match self.random.below(if depth == 0 { 4 } else { 8 }) {
             0 => {
                 let (cell, value) = (self.cell("J"), self.integer(2));
-                let _ = writeln!(self.out, "{cell} = {value}");
+                let op = self.random.pick(&["=", "=", "+=", "max="]);
+                let _ = writeln!(self.out, "{cell} {op} {value}");
             }
             1 => {
                 let value = self.float(2);
-                let _ = writeln!(self.out, "a = {value}");
+                let op = self.random.pick(&["=", "=", "+=", "min="]);
+                let _ = writeln!(self.out, "a {op} {value}");
             }
             2 | 3 => {
                 let (cell, value) = (self.cell("C"), self.float(2));
-                let _ = writeln!(self.out, "{cell} = {value}");
+                let op = self.random.pick(&["=", "=", "+=", "*=", "max="]);
+                let _ = writeln!(self.out, "{cell} {op} {value}");
             }
             4 => {
                 let condition = self.condition();
@@ -154,7 +157,7 @@ impl Writer {
             _ => {
                 let var = format!("v{}", self.fresh);
                 self.fresh += 1;
-                let kind = self.random.pick(&["", "", "vector(4) ", "unroll "]);
+                let kind = self.random.pick(&["", "unroll "]);
                 let outer = self.vars.last().cloned().unwrap_or_else(|| "1".to_owned());
                 let (lo, hi) = (self.random.pick(&["0", "0", "1", &outer]), self.random.pick(&["4", "N - 12", &outer]));
                 let step = self.random.pick(&["", "", " by 2", " by 3"]);

@@ -348,7 +348,8 @@ fn stores(stmts: &[loops::Stmt]) -> usize {
     let of = |stmt: &loops::Stmt| match stmt {
         loops::Stmt::For(found) => stores(&found.body),
         loops::Stmt::If { then, otherwise, .. } => stores(then) + stores(otherwise),
-        loops::Stmt::Store { .. } | loops::Stmt::Scatter { .. } | loops::Stmt::Set { .. } => 1,
+        loops::Stmt::Alloc { body, .. } => stores(body),
+        _ => 1,
     };
     stmts.iter().map(of).sum()
 }

@@ -1,7 +1,7 @@
 //! Running a loop tree.
 
 use diag::Span;
-use loops::{For, Kernel, Verified};
+use loops::{For, Kernel, Target, Verified};
 use program::Value;
 
 use crate::env::{Declared, Env};
@@ -60,7 +60,22 @@ impl Resolver<'_> {
                 let cell = self.cell(*array, index, *at);
                 Stmt::Scatter(cell, *op, self.expr(value, None))
             }
+            loops::Stmt::Update { target, op, value } => {
+                let (ty, value) = (value.ty, self.expr(value, None));
+                match target {
+                    Target::Cell { array, index } => {
+                        let old = Expr::Load(self.access(*array, index));
+                        Stmt::Store(self.access(*array, index), Expr::binary(*op, old, value, ty, None))
+                    }
+                    Target::Local(local) => {
+                        Stmt::Set(local.index(), Expr::binary(*op, Expr::Local(local.index()), value, ty, None))
+                    }
+                }
+            }
             loops::Stmt::Set { local, value } => Stmt::Set(local.index(), self.expr(value, None)),
+            loops::Stmt::Alloc { body, .. } => Stmt::If(Cond::And(Vec::new()), self.block(body), Vec::new(), None),
+            // One iteration after the other meets nobody.
+            loops::Stmt::Barrier => Stmt::If(Cond::And(Vec::new()), Vec::new(), Vec::new(), None),
         }
     }
 

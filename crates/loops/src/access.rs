@@ -4,7 +4,7 @@
 
 use crate::print::free_name;
 use crate::walk::{Rewrite, VarsBound, VarsUsed, Visit};
-use crate::{ArrayId, Expr, ExprKind, Index, Kernel, LocalDecl, LocalId, LoopKind, Stmt};
+use crate::{ArrayId, Expr, ExprKind, Index, Kernel, LocalDecl, LocalId, Stmt, Target};
 
 /// What one statement, with all inside it, does to one array.
 #[derive(Debug, Default)]
@@ -99,12 +99,17 @@ impl Visit for Survey {
         match stmt {
             Stmt::For(f) => {
                 let outside = (self.parallel, self.vector);
-                self.parallel |= f.kind == LoopKind::Parallel;
-                self.vector |= matches!(f.kind, LoopKind::Vector(_));
+                self.parallel |= f.kind.is_parallel();
+                self.vector |= f.kind.is_vector();
                 self.descend_stmt(stmt);
                 (self.parallel, self.vector) = outside;
             }
             Stmt::Store { array, index, .. } if *array == self.array => {
+                self.access(index, true);
+                self.descend_stmt(stmt);
+            }
+            Stmt::Update { target: Target::Cell { array, index }, .. } if *array == self.array => {
+                self.access(index, false);
                 self.access(index, true);
                 self.descend_stmt(stmt);
             }
@@ -137,6 +142,9 @@ impl Rewrite for UseLocal {
         vec![match stmt {
             Stmt::Store { array, value, .. } if array == self.array => {
                 Stmt::Set { local: self.local, value: self.expr(value) }
+            }
+            Stmt::Update { target, op, value } if target.array() == Some(self.array) => {
+                Stmt::Update { target: Target::Local(self.local), op, value: self.expr(value) }
             }
             stmt => self.descend_stmt(stmt),
         }]

@@ -38,6 +38,7 @@ fn covered(stmts: &[Stmt], array: ArrayId) -> bool {
             // The value of the store may not come from the array: nothing is known to be in the cell.
             Stmt::Store { array: target, index, .. } if *target == array && accesses.loads == 0 => Some(index),
             Stmt::For(f) if covered(&f.body, array) => None,
+            Stmt::Alloc { body, .. } if covered(body, array) => None,
             Stmt::If { then, otherwise, .. } if covered(then, array) && covered(otherwise, array) => None,
             _ => return false,
         };

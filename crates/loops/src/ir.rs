@@ -1,4 +1,5 @@
-//! The loop tree: `for`, `if`, stores and scalar locals, over typed expressions; every decision about order is made.
+//! The loop tree: loops of every kind, conditions, stores, updates, scoped buffers and scalar locals, over typed
+//! expressions; every decision about order is made.
 //!
 //! Subscripts keep one expression per dimension, row-major over the array's shape; back ends flatten them.
 
@@ -65,7 +66,8 @@ pub struct LocalDecl {
     pub ty: ScalarType,
 }
 
-/// An array. `Role::Local` arrays are allocated for the call; their content is undefined until written.
+/// An array. `Role::Local` arrays are allocated for the call, unless an [`Stmt::Alloc`] does it or a parallel loop gives
+/// each of its iterations one ([`Parallel::private`]); their content is undefined until written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrayDecl {
     pub name: String,
@@ -75,6 +77,7 @@ pub struct ArrayDecl {
     pub role: Role,
 }
 
+/// What is done, in the order of the list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stmt {
     For(For),
@@ -83,9 +86,18 @@ pub enum Stmt {
         then: Vec<Stmt>,
         otherwise: Vec<Stmt>,
     },
+    /// An ordered assignment: it stays where it is among the other accesses to its cell.
     Store {
         array: ArrayId,
         index: Vec<Index>,
+        value: Expr,
+    },
+    /// One term of a reduction: `target = target op value`. Updates of one target by one operator may run in any order and
+    /// be regrouped, as long as nothing else touches the target in between.
+    Update {
+        target: Target,
+        /// One of those that [`combines`] accepts.
+        op: BinaryOp,
         value: Expr,
     },
     /// `array[index] = array[index] op value` at a cell that depends on data: checked like [`ExprKind::Gather`].
@@ -100,6 +112,40 @@ pub enum Stmt {
         local: LocalId,
         value: Expr,
     },
+    /// A buffer for the time of `body`: fresh, with undefined content, each time the statement runs. Nothing outside
+    /// touches the array.
+    Alloc {
+        array: ArrayId,
+        space: Space,
+        body: Vec<Stmt>,
+    },
+    /// Every iteration of the innermost parallel loop around gets here before one goes on.
+    Barrier,
+}
+
+/// What an update changes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// A cell of an array.
+    Cell {
+        /// The array.
+        array: ArrayId,
+        /// One subscript per dimension.
+        index: Vec<Index>,
+    },
+    /// A scalar local. In a vector loop that does not set it, all lanes add to the same one.
+    Local(LocalId),
+}
+
+/// Where a scoped buffer lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// Memory of the thread that runs the statement.
+    Scratch,
+    /// Memory that the iterations of the innermost parallel loops inside share, close to all of them.
+    Shared,
+    /// Registers: every subscript is a constant once unrolled loops are written out.
+    Registers,
 }
 
 /// `for var in lo..hi by step`: ascending, half open, step at least 1.
@@ -113,12 +159,37 @@ pub struct For {
     pub body: Vec<Stmt>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How the iterations of a loop run.
+#[derive(Clone, Debug, PartialEq)]
 pub enum LoopKind {
+    /// One after the other.
     Serial,
-    Parallel,
+    /// In any order, or at once.
+    Parallel(Parallel),
+    /// From the first on in groups of so many, the lanes, each group in lockstep: a statement is executed for all lanes
+    /// before the next one is. What a lane reads in a statement was there before the statement; its conditions are masks.
     Vector(u32),
+    /// One after the other, written out.
     Unrolled,
+}
+
+/// What the iterations of a parallel loop share, and what not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parallel {
+    /// The arrays in which iterations update the same cells. In the loop nothing but updates by that operator touches
+    /// them, and the results of all iterations are combined.
+    pub reductions: Vec<Reduction>,
+    /// Local arrays of which every iteration has a copy of its own, undefined at its start and lost at its end.
+    pub private: Vec<ArrayId>,
+}
+
+/// An array that all iterations of a parallel loop add to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reduction {
+    /// The array.
+    pub array: ArrayId,
+    /// The operator of all updates.
+    pub op: BinaryOp,
 }
 
 /// Integer arithmetic on sizes and loop variables, 64-bit.
@@ -193,6 +264,58 @@ pub enum ExprKind {
     Cast(Box<Expr>),
     /// Only the chosen branch is evaluated.
     Select(Box<Expr>, Box<Expr>, Box<Expr>),
+}
+
+/// Whether results of the operator can be combined in any order and grouping.
+pub fn combines(op: BinaryOp) -> bool {
+    use BinaryOp::{Add, And, Max, Min, Mul, Or};
+    matches!(op, Add | Mul | Min | Max | And | Or)
+}
+
+impl Target {
+    /// The array whose cell it is.
+    pub fn array(&self) -> Option<ArrayId> {
+        match self {
+            Target::Cell { array, .. } => Some(*array),
+            Target::Local(_) => None,
+        }
+    }
+}
+
+impl Space {
+    /// All of them.
+    pub const ALL: [Space; 3] = [Space::Scratch, Space::Shared, Space::Registers];
+
+    /// As the text form says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Space::Scratch => "scratch",
+            Space::Shared => "shared",
+            Space::Registers => "registers",
+        }
+    }
+}
+
+impl LoopKind {
+    /// A parallel loop whose iterations share nothing they write.
+    pub fn parallel() -> LoopKind {
+        LoopKind::Parallel(Parallel::default())
+    }
+
+    /// Whether iterations may run at once on different threads.
+    pub fn is_parallel(&self) -> bool {
+        matches!(self, LoopKind::Parallel(_))
+    }
+
+    /// Whether iterations run in lockstep.
+    pub fn is_vector(&self) -> bool {
+        matches!(self, LoopKind::Vector(_))
+    }
+
+    /// Whether one iteration is over before the next one starts.
+    pub fn is_ordered(&self) -> bool {
+        matches!(self, LoopKind::Serial | LoopKind::Unrolled)
+    }
 }
 
 impl Cond {

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod concurrent;
 mod contract;
 mod ir;
 mod linear;
@@ -24,10 +25,11 @@ mod strides;
 mod verify;
 mod walk;
 
+pub use concurrent::{reductions_of, runs_in_lockstep};
 pub use contract::contract;
 pub use ir::{
-    ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LocalDecl, LocalId, LoopKind, ParamId,
-    ScalarDecl, ScalarId, Stmt, VarId,
+    ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LocalDecl, LocalId, LoopKind, Parallel,
+    ParamId, Reduction, ScalarDecl, ScalarId, Space, Stmt, Target, VarId, combines,
 };
 pub use magnitude::index_arithmetic_fits;
 pub use narrow::narrow;
@@ -39,3 +41,4 @@ pub use roughness::roughness;
 pub use simplify::simplify;
 pub use strides::strides;
 pub use verify::{Verified, verify};
+pub use walk::{Rewrite, Substitute, VarsBound, VarsUsed, Visit};

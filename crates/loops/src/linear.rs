@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::walk::VarsUsed;
 use crate::{CompareOp, Cond, Index, VarId};
 
 /// `constant + Σ coefficient · atom`. The key orders loop variables before parameters before everything else.
@@ -39,7 +40,22 @@ impl Linear {
         Some(self)
     }
 
-    fn as_constant(&self) -> Option<i64> {
+    /// With something else in the place of a variable; `None` on overflow, or if a quotient or choice uses it.
+    pub(crate) fn replace(&self, var: VarId, with: &Linear) -> Option<Linear> {
+        let hidden = |atom: &Index| !matches!(atom, Index::Var(_)) && VarsUsed::of_indices([atom]).contains(&var);
+        if self.terms.keys().any(|(_, atom)| hidden(atom)) {
+            return None;
+        }
+        match self.coefficient(var) {
+            None => Some(self.clone()),
+            Some(coefficient) => {
+                let rest = self.clone().add_scaled(&Linear::atom(Index::Var(var)), coefficient.checked_neg()?)?;
+                rest.add_scaled(with, coefficient)
+            }
+        }
+    }
+
+    pub(crate) fn as_constant(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
 

@@ -11,7 +11,7 @@ use program::Role;
 
 use crate::linear::offset_of;
 use crate::walk::{Rewrite, VarsUsed, Visit};
-use crate::{ArrayId, Expr, ExprKind, For, Index, Kernel, LoopKind, Stmt, VarId};
+use crate::{ArrayId, Expr, ExprKind, For, Index, Kernel, Stmt, Target, VarId};
 
 /// Drops the dimensions of local arrays along which nothing has to be kept.
 pub fn narrow(mut kernel: Kernel) -> Kernel {
@@ -66,7 +66,7 @@ fn private_dims(stmts: &[Stmt], array: ArrayId, dims: &mut Vec<usize>) {
     });
     let (Some((stmt, subscripts)), None) = (touching.next(), touching.next()) else { return };
     match stmt {
-        Stmt::For(For { var, kind: LoopKind::Serial | LoopKind::Unrolled, body, .. }) => {
+        Stmt::For(For { var, kind, body, .. }) if kind.is_ordered() => {
             let Some(dim) = (0..subscripts[0].len()).find(|dim| is_private(&subscripts, *dim, *var, dims)) else {
                 return;
             };
@@ -83,7 +83,13 @@ fn private_dims(stmts: &[Stmt], array: ArrayId, dims: &mut Vec<usize>) {
                 dims.truncate(outside);
             }
         }
-        Stmt::For(_) | Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Set { .. } => {}
+        Stmt::Alloc { body, .. } => private_dims(body, array, dims),
+        Stmt::For(_)
+        | Stmt::Store { .. }
+        | Stmt::Update { .. }
+        | Stmt::Scatter { .. }
+        | Stmt::Set { .. }
+        | Stmt::Barrier => {}
     }
 }
 
@@ -122,7 +128,7 @@ impl Visit for Subscripts {
     }
 
     fn stmt(&mut self, stmt: &Stmt) {
-        if let Stmt::Store { array, index, .. } = stmt
+        if let Stmt::Store { array, index, .. } | Stmt::Update { target: Target::Cell { array, index }, .. } = stmt
             && *array == self.array
         {
             self.found.push(index.clone());
@@ -157,6 +163,10 @@ impl Rewrite for DropDims {
         vec![match stmt {
             Stmt::Store { array, index, value } if array == self.array => {
                 Stmt::Store { array, index: self.rest(index), value: self.expr(value) }
+            }
+            Stmt::Update { target: Target::Cell { array, index }, op, value } if array == self.array => {
+                let target = Target::Cell { array, index: self.rest(index) };
+                Stmt::Update { target, op, value: self.expr(value) }
             }
             stmt => self.descend_stmt(stmt),
         }]

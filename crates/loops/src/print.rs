@@ -27,6 +27,10 @@
 //! Subscripts that are values are marked: `gather(A, idx[c0])`, and `scatter(H, idx[c0]) += 1`. What is checked at run
 //! time may say where it stands in the source, in bytes: `(x[c0] / y[c0])@40..53`.
 //!
+//! An update is `s[] += x[c0]` or `m max= x[c0]`. A parallel loop says what its iterations reduce and what each of them
+//! has for itself: `parallel for c0 in 0..N reducing s by +, m by max private t, u { … }`. A scoped buffer is
+//! `alloc t in scratch { … }`, with `t` declared like all local arrays.
+//!
 //! Names that are not identifiers, are reserved or are taken get changed until they are none of these.
 
 use std::collections::HashSet;
@@ -34,12 +38,12 @@ use std::fmt::{self, Write};
 
 use program::{BinaryOp, Role, ScalarType, UnaryOp, Value};
 
-use crate::{Cond, Expr, ExprKind, For, Index, Kernel, LoopKind, Stmt};
+use crate::{Cond, Expr, ExprKind, For, Index, Kernel, LoopKind, Parallel, Stmt, Target};
 
 /// Words that the text form uses itself.
-pub(crate) const RESERVED: [&str; 19] = [
+pub(crate) const RESERVED: [&str; 23] = [
     "kernel", "local", "array", "for", "in", "by", "if", "else", "parallel", "vector", "unroll", "mod", "and", "or",
-    "not", "true", "false", "inf", "nan",
+    "not", "true", "false", "inf", "nan", "alloc", "barrier", "reducing", "private",
 ];
 
 /// The type of a literal that carries no suffix, where the context asks for `expected`.
@@ -122,7 +126,8 @@ impl Names {
                     self.name_vars(then, taken);
                     self.name_vars(otherwise, taken);
                 }
-                Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Set { .. } => {}
+                Stmt::Alloc { body, .. } => self.name_vars(body, taken),
+                Stmt::Store { .. } | Stmt::Update { .. } | Stmt::Scatter { .. } | Stmt::Set { .. } | Stmt::Barrier => {}
             }
         }
     }
@@ -266,6 +271,20 @@ impl Printer<'_> {
                 self.out.push_str(" = ");
                 self.expr(value, OR, ty)?;
             }
+            Stmt::Update { target, op, value } => {
+                let ty = match target {
+                    Target::Cell { array, index } => {
+                        self.access(array.index(), index)?;
+                        self.kernel.arrays.get(array.index()).map(|array| array.ty)
+                    }
+                    Target::Local(local) => {
+                        name(&mut self.out, &self.names.locals, local.index());
+                        self.kernel.locals.get(local.index()).map(|local| local.ty)
+                    }
+                };
+                write!(self.out, " {}= ", op.name())?;
+                self.expr(value, OR, ty)?;
+            }
             Stmt::Scatter { array, index, op, value, at } => {
                 self.out.push_str("scatter");
                 self.gather(array.index(), index)?;
@@ -282,15 +301,22 @@ impl Printer<'_> {
                 self.out.push_str(" = ");
                 self.expr(value, OR, ty)?;
             }
+            Stmt::Alloc { array, space, body } => {
+                self.out.push_str("alloc ");
+                name(&mut self.out, &self.names.arrays, array.index());
+                write!(self.out, " in {} ", space.name())?;
+                self.braced(body)?;
+            }
+            Stmt::Barrier => self.out.push_str("barrier"),
         }
         self.out.push('\n');
         Ok(())
     }
 
     fn for_loop(&mut self, f: &For) -> fmt::Result {
-        match f.kind {
+        match &f.kind {
             LoopKind::Serial => {}
-            LoopKind::Parallel => self.out.push_str("parallel "),
+            LoopKind::Parallel(_) => self.out.push_str("parallel "),
             LoopKind::Vector(lanes) => write!(self.out, "vector({lanes}) ")?,
             LoopKind::Unrolled => self.out.push_str("unroll "),
         }
@@ -303,8 +329,25 @@ impl Printer<'_> {
         if f.step != 1 {
             write!(self.out, " by {}", f.step)?;
         }
+        if let LoopKind::Parallel(parallel) = &f.kind {
+            self.parallel(parallel)?;
+        }
         self.out.push(' ');
         self.braced(&f.body)
+    }
+
+    /// ` reducing s by +, m by max private t`
+    fn parallel(&mut self, parallel: &Parallel) -> fmt::Result {
+        for (number, reduction) in parallel.reductions.iter().enumerate() {
+            self.out.push_str(if number == 0 { " reducing " } else { ", " });
+            name(&mut self.out, &self.names.arrays, reduction.array.index());
+            write!(self.out, " by {}", reduction.op.name())?;
+        }
+        for (number, array) in parallel.private.iter().enumerate() {
+            self.out.push_str(if number == 0 { " private " } else { ", " });
+            name(&mut self.out, &self.names.arrays, array.index());
+        }
+        Ok(())
     }
 
     fn access(&mut self, array: usize, index: &[Index]) -> fmt::Result {

@@ -13,7 +13,7 @@ use crate::access::{Accesses, UseLocal, declare_local};
 use crate::linear::{constant_difference, extremum_operands};
 use crate::prune::prune;
 use crate::walk::{Rewrite, VarsBound, VarsUsed};
-use crate::{ArrayId, CompareOp, Cond, Expr, For, Index, Kernel, LoopKind, Stmt, VarId};
+use crate::{ArrayId, CompareOp, Cond, Expr, For, Index, Kernel, Stmt, VarId};
 
 /// Keeps cells that do not change during a loop in scalar locals.
 pub fn promote(mut kernel: Kernel) -> Kernel {
@@ -133,7 +133,7 @@ fn run_after_store(stmts: &[Stmt], array: ArrayId) -> usize {
 /// loop does nothing at all.
 fn guard(stmt: &Stmt, array: ArrayId) -> Option<(Vec<Index>, Vec<Cond>)> {
     let Stmt::For(f) = stmt else { return None };
-    if !matches!(f.kind, LoopKind::Serial | LoopKind::Unrolled) {
+    if !f.kind.is_ordered() {
         return None;
     }
     let accesses = Accesses::of(stmt, array);
@@ -163,7 +163,9 @@ impl<'a> Nest<'a> {
             let conds = self.conds.len();
             let sure = match stmt {
                 Stmt::Store { array, .. } => *array == self.array,
-                Stmt::Set { .. } | Stmt::Scatter { .. } => false,
+                Stmt::Update { target, .. } => target.array() == Some(self.array),
+                Stmt::Set { .. } | Stmt::Scatter { .. } | Stmt::Barrier => false,
+                Stmt::Alloc { body, .. } => self.stores(body, alone),
                 Stmt::If { cond, then, otherwise } => {
                     let known = alone && otherwise.is_empty() && self.is_outside(&VarsUsed::of_cond(cond));
                     if known {

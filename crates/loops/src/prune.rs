@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use program::{BinaryOp, Role, Value};
 
 use crate::walk::{Rewrite, Visit};
-use crate::{ArrayId, Expr, ExprKind, For, Index, Kernel, LocalId, Stmt, VarId};
+use crate::{ArrayId, Expr, ExprKind, For, Index, Kernel, LocalId, LoopKind, Parallel, Reduction, Stmt, Target, VarId};
 
 /// Removes what has no effect and renumbers the rest.
 pub(crate) fn prune(mut kernel: Kernel) -> Kernel {
@@ -91,7 +91,20 @@ impl Visit for Used {
             Stmt::Set { local, .. } => {
                 self.locals.insert(*local);
             }
-            Stmt::If { .. } => {}
+            // What only updates themselves read, nobody needs; unless they must stay.
+            Stmt::Update { target: Target::Cell { array, .. }, value, .. } => {
+                self.arrays.insert(*array);
+                if may_fail(value) {
+                    self.arrays_read.insert(*array);
+                }
+            }
+            Stmt::Update { target: Target::Local(local), value, .. } => {
+                self.locals.insert(*local);
+                if may_fail(value) {
+                    self.locals_read.insert(*local);
+                }
+            }
+            Stmt::If { .. } | Stmt::Alloc { .. } | Stmt::Barrier => {}
         }
         self.descend_stmt(stmt);
     }
@@ -105,13 +118,27 @@ struct RemoveDead<'a> {
 
 impl Rewrite for RemoveDead<'_> {
     fn stmt(&mut self, stmt: Stmt) -> Vec<Stmt> {
+        let stmt = match stmt {
+            Stmt::Alloc { array, body, .. } if !self.read.arrays.contains(&array) => {
+                self.changed = true;
+                return self.block(body);
+            }
+            stmt => stmt,
+        };
         let dead = match &stmt {
             Stmt::Store { array, value, .. } => {
                 (self.is_local)(*array) && !self.read.arrays_read.contains(array) && !may_fail(value)
             }
             Stmt::Set { local, value } => !self.read.locals_read.contains(local) && !may_fail(value),
-            // Its check may fail.
-            Stmt::Scatter { .. } => false,
+            Stmt::Update { target: Target::Cell { array, .. }, value, .. } => {
+                (self.is_local)(*array) && !self.read.arrays_read.contains(array) && !may_fail(value)
+            }
+            Stmt::Update { target: Target::Local(local), value, .. } => {
+                !self.read.locals_read.contains(local) && !may_fail(value)
+            }
+            // The check of a scatter may fail.
+            Stmt::Scatter { .. } | Stmt::Barrier => false,
+            Stmt::Alloc { body, .. } => body.is_empty(),
             Stmt::For(For { body, .. }) => body.is_empty(),
             Stmt::If { then, otherwise, .. } => then.is_empty() && otherwise.is_empty(),
         };
@@ -167,6 +194,22 @@ impl Renumber {
     fn array(&self, array: ArrayId) -> ArrayId {
         self.arrays[array.index()].unwrap_or(array)
     }
+
+    fn local(&self, local: LocalId) -> LocalId {
+        self.locals[local.index()].unwrap_or(local)
+    }
+
+    /// Arrays that are gone are named no more.
+    fn parallel(&self, parallel: Parallel) -> Parallel {
+        let kept = |array: ArrayId| self.arrays[array.index()];
+        let reductions = parallel.reductions.into_iter();
+        Parallel {
+            reductions: reductions
+                .filter_map(|Reduction { array, op }| Some(Reduction { array: kept(array)?, op }))
+                .collect(),
+            private: parallel.private.into_iter().filter_map(kept).collect(),
+        }
+    }
 }
 
 impl Rewrite for Renumber {
@@ -182,7 +225,7 @@ impl Rewrite for Renumber {
         let kind = match kind {
             ExprKind::Load { array, index } => ExprKind::Load { array: self.array(array), index },
             ExprKind::Gather { array, index } => ExprKind::Gather { array: self.array(array), index },
-            ExprKind::Local(local) => ExprKind::Local(self.locals[local.index()].unwrap_or(local)),
+            ExprKind::Local(local) => ExprKind::Local(self.local(local)),
             kind => kind,
         };
         Expr { kind, ty }
@@ -190,13 +233,26 @@ impl Rewrite for Renumber {
 
     fn stmt(&mut self, stmt: Stmt) -> Vec<Stmt> {
         vec![match self.descend_stmt(stmt) {
-            Stmt::For(f) => Stmt::For(For { var: self.vars[f.var.index()].unwrap_or(f.var), ..f }),
+            Stmt::For(f) => {
+                let kind = match f.kind {
+                    LoopKind::Parallel(parallel) => LoopKind::Parallel(self.parallel(parallel)),
+                    kind => kind,
+                };
+                Stmt::For(For { var: self.vars[f.var.index()].unwrap_or(f.var), kind, ..f })
+            }
+            Stmt::Update { target: Target::Cell { array, index }, op, value } => {
+                Stmt::Update { target: Target::Cell { array: self.array(array), index }, op, value }
+            }
+            Stmt::Update { target: Target::Local(local), op, value } => {
+                Stmt::Update { target: Target::Local(self.local(local)), op, value }
+            }
+            Stmt::Alloc { array, space, body } => Stmt::Alloc { array: self.array(array), space, body },
             Stmt::Store { array, index, value } => Stmt::Store { array: self.array(array), index, value },
             Stmt::Scatter { array, index, op, value, at } => {
                 Stmt::Scatter { array: self.array(array), index, op, value, at }
             }
-            Stmt::Set { local, value } => Stmt::Set { local: self.locals[local.index()].unwrap_or(local), value },
-            stmt @ Stmt::If { .. } => stmt,
+            Stmt::Set { local, value } => Stmt::Set { local: self.local(local), value },
+            stmt @ (Stmt::If { .. } | Stmt::Barrier) => stmt,
         }]
     }
 }

@@ -4,7 +4,7 @@
 //! known. Subscripts of tiled arrays are full of them.
 
 use crate::linear::{Linear, extremum_operands, linear};
-use crate::{For, Index, VarId};
+use crate::{Index, VarId};
 
 /// The values of a loop variable: at least each of the first, less than each of the second.
 #[derive(Clone, Debug)]
@@ -15,12 +15,13 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    pub(crate) fn of(f: &For) -> Range {
+    /// Of `for var in lo..hi`.
+    pub(crate) fn of(var: VarId, lo: &Index, hi: &Index) -> Range {
         // `min(a, b) + 1` is what isl makes of an inclusive bound.
-        let (hi, shift) = match &f.hi {
+        let (hi, shift) = match hi {
             Index::Add(bound, by) => match (&**bound, &**by) {
                 (Index::Min(..), Index::Const(by)) => (&**bound, *by),
-                _ => (&f.hi, 0),
+                _ => (hi, 0),
             },
             hi => (hi, 0),
         };
@@ -28,7 +29,7 @@ impl Range {
             let operands = extremum_operands(index, largest);
             operands.iter().filter_map(|operand| linear(operand)?.add_scaled(&Linear::constant(shift), 1)).collect()
         };
-        Range { var: f.var, at_least: bounds(&f.lo, true, 0), less_than: bounds(hi, false, shift) }
+        Range { var, at_least: bounds(lo, true, 0), less_than: bounds(hi, false, shift) }
     }
 }
 
@@ -71,7 +72,7 @@ fn quotient(index: &Index, divisor: i64, ranges: &[Range]) -> Option<Index> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LoopKind, ParamId};
+    use crate::ParamId;
 
     fn var(number: u32) -> Index {
         Index::Var(VarId(number))
@@ -83,7 +84,7 @@ mod tests {
         let end = Index::Add(Box::new(tile.clone()), Box::new(Index::Const(last)));
         let size = Index::Sub(Box::new(Index::Param(ParamId(0))), Box::new(Index::Const(1)));
         let hi = Index::Add(Box::new(Index::Min(Box::new(size), Box::new(end))), Box::new(Index::Const(1)));
-        Range::of(&For { var: VarId(1), kind: LoopKind::Serial, lo: tile, hi, step: 1, body: Vec::new() })
+        Range::of(VarId(1), &tile, &hi)
     }
 
     #[test]

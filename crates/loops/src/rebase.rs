@@ -7,7 +7,7 @@
 
 use crate::linear::{offset_of, simplify_cond, simplify_index};
 use crate::walk::{Rewrite, Substitute, VarsBound, VarsUsed, Visit};
-use crate::{Cond, For, Index, Kernel, Stmt, VarId};
+use crate::{Cond, For, Index, Kernel, Stmt, Target, VarId};
 
 /// Shifts loops where that makes their index arithmetic smaller and their start no harder to compute.
 pub fn rebase(mut kernel: Kernel) -> Kernel {
@@ -106,6 +106,14 @@ fn total(found: &For) -> usize {
 struct Weight(usize);
 
 impl Visit for Weight {
+    fn stmt(&mut self, stmt: &Stmt) {
+        // What an update changes is read and written.
+        if let Stmt::Update { target: Target::Cell { index, .. }, .. } = stmt {
+            index.iter().for_each(|index| self.index(index));
+        }
+        self.descend_stmt(stmt);
+    }
+
     fn index(&mut self, index: &Index) {
         match index {
             Index::Const(_) | Index::Add(..) | Index::Sub(..) => {}

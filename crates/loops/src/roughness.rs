@@ -17,7 +17,8 @@ fn conditions(stmts: &[Stmt], depth: usize) -> usize {
     let of = |stmt: &Stmt| match stmt {
         Stmt::For(found) => conditions(&found.body, depth + 1),
         Stmt::If { then, otherwise, .. } => depth + conditions(then, depth) + conditions(otherwise, depth),
-        Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Set { .. } => 0,
+        Stmt::Alloc { body, .. } => conditions(body, depth),
+        Stmt::Store { .. } | Stmt::Update { .. } | Stmt::Scatter { .. } | Stmt::Set { .. } | Stmt::Barrier => 0,
     };
     stmts.iter().map(of).sum()
 }

@@ -5,6 +5,7 @@
 
 use program::{ScalarType, UnaryOp, Value};
 
+use crate::concurrent::only_iteration;
 use crate::linear::{constant_difference, simplify_cond, simplify_index};
 use crate::proof::decide;
 use crate::prune::{may_fail, prune};
@@ -82,11 +83,11 @@ impl Simplify {
             Some(length) if length <= 0 => return Vec::new(),
             Some(length) if length <= f.step => {
                 let body = Substitute { var: f.var, with: &lo }.block(f.body);
-                return self.block(body);
+                return self.block(only_iteration(f.kind, body));
             }
             _ => {}
         }
-        self.ranges.push(Range::of(&For { lo: lo.clone(), hi: hi.clone(), body: Vec::new(), ..f }));
+        self.ranges.push(Range::of(f.var, &lo, &hi));
         let body = self.block(f.body);
         self.ranges.pop();
         if body.is_empty() { Vec::new() } else { vec![Stmt::For(For { lo, hi, body, ..f })] }

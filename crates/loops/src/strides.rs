@@ -4,7 +4,7 @@
 //! cell, eight if it moves further, which costs a cache line. Deeper accesses weigh more.
 
 use crate::walk::Visit;
-use crate::{Expr, ExprKind, Index, Kernel, Stmt, VarId};
+use crate::{Expr, ExprKind, Index, Kernel, Stmt, Target, VarId};
 
 /// The weight of one more loop around an access.
 const PER_LOOP: u64 = 16;
@@ -66,7 +66,17 @@ impl Visit for Counter {
                 self.anywhere();
                 self.descend_stmt(stmt);
             }
-            Stmt::If { .. } | Stmt::Set { .. } => self.descend_stmt(stmt),
+            Stmt::Update { target: Target::Cell { index, .. }, .. } => {
+                // It is read and written.
+                self.access(index);
+                self.access(index);
+                self.descend_stmt(stmt);
+            }
+            Stmt::If { .. }
+            | Stmt::Update { target: Target::Local(_), .. }
+            | Stmt::Set { .. }
+            | Stmt::Alloc { .. }
+            | Stmt::Barrier => self.descend_stmt(stmt),
         }
     }
 }

@@ -3,10 +3,10 @@
 //! In: statements.  Out: whatever the implementor collects, or new statements.
 //! Every method descends by default, so an implementor writes only the cases it cares about.
 
-use crate::{Cond, Expr, ExprKind, For, Index, Stmt, VarId};
+use crate::{Cond, Expr, ExprKind, For, Index, Stmt, Target, VarId};
 
 /// Looks at every node. An overriding method calls the matching `descend_` method to go on.
-pub(crate) trait Visit {
+pub trait Visit {
     fn index(&mut self, index: &Index) {
         self.descend_index(index);
     }
@@ -94,13 +94,21 @@ pub(crate) trait Visit {
                 index.iter().for_each(|index| self.expr(index));
                 self.expr(value);
             }
+            Stmt::Update { target, value, .. } => {
+                if let Target::Cell { index, .. } = target {
+                    index.iter().for_each(|index| self.index(index));
+                }
+                self.expr(value);
+            }
             Stmt::Set { value, .. } => self.expr(value),
+            Stmt::Alloc { body, .. } => self.block(body),
+            Stmt::Barrier => {}
         }
     }
 }
 
 /// Replaces nodes. An overriding method calls the matching `descend_` method to rewrite the children.
-pub(crate) trait Rewrite {
+pub trait Rewrite {
     fn index(&mut self, index: Index) -> Index {
         self.descend_index(index)
     }
@@ -130,6 +138,13 @@ pub(crate) trait Rewrite {
 
     fn indices(&mut self, indices: Vec<Index>) -> Vec<Index> {
         indices.into_iter().map(|index| self.index(index)).collect()
+    }
+
+    fn target(&mut self, target: Target) -> Target {
+        match target {
+            Target::Cell { array, index } => Target::Cell { array, index: self.indices(index) },
+            Target::Local(local) => Target::Local(local),
+        }
     }
 
     fn exprs(&mut self, exprs: Vec<Expr>) -> Vec<Expr> {
@@ -192,16 +207,21 @@ pub(crate) trait Rewrite {
             Stmt::Scatter { array, index, op, value, at } => {
                 Stmt::Scatter { array, index: self.exprs(index), op, value: self.expr(value), at }
             }
+            Stmt::Update { target, op, value } => {
+                Stmt::Update { target: self.target(target), op, value: self.expr(value) }
+            }
             Stmt::Set { local, value } => Stmt::Set { local, value: self.expr(value) },
+            Stmt::Alloc { array, space, body } => Stmt::Alloc { array, space, body: self.block(body) },
+            Stmt::Barrier => Stmt::Barrier,
         }
     }
 }
 
 /// Replaces a loop variable by an index expression.
 #[derive(Debug)]
-pub(crate) struct Substitute<'a> {
-    pub(crate) var: VarId,
-    pub(crate) with: &'a Index,
+pub struct Substitute<'a> {
+    pub var: VarId,
+    pub with: &'a Index,
 }
 
 impl Rewrite for Substitute<'_> {
@@ -215,16 +235,16 @@ impl Rewrite for Substitute<'_> {
 
 /// The variables that an index expression or condition uses.
 #[derive(Debug, Default)]
-pub(crate) struct VarsUsed(pub(crate) Vec<VarId>);
+pub struct VarsUsed(pub Vec<VarId>);
 
 impl VarsUsed {
-    pub(crate) fn of_indices<'a>(indices: impl IntoIterator<Item = &'a Index>) -> Vec<VarId> {
+    pub fn of_indices<'a>(indices: impl IntoIterator<Item = &'a Index>) -> Vec<VarId> {
         let mut used = VarsUsed::default();
         indices.into_iter().for_each(|index| used.index(index));
         used.0
     }
 
-    pub(crate) fn of_cond(cond: &Cond) -> Vec<VarId> {
+    pub fn of_cond(cond: &Cond) -> Vec<VarId> {
         let mut used = VarsUsed::default();
         used.cond(cond);
         used.0
@@ -242,10 +262,10 @@ impl Visit for VarsUsed {
 
 /// The variables that loops in some statements bind.
 #[derive(Debug, Default)]
-pub(crate) struct VarsBound(pub(crate) Vec<VarId>);
+pub struct VarsBound(pub Vec<VarId>);
 
 impl VarsBound {
-    pub(crate) fn of(stmt: &Stmt) -> Vec<VarId> {
+    pub fn of(stmt: &Stmt) -> Vec<VarId> {
         let mut bound = VarsBound::default();
         bound.stmt(stmt);
         bound.0

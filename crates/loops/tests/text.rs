@@ -83,6 +83,19 @@ fn errors_say_line_and_reason() {
         ("kernel f(N; a: out f64[N]) { a[N * N] = 1.0 }", "expected an integer literal"),
         ("kernel f(; a: out bool[]) { a[] = 1 < 2 < 3 }", "comparisons do not chain"),
         ("kernel f(; a: out f64[]) { a[] = $ }", "unexpected character '$'"),
+        ("kernel f(; a: out f64[]) { a[] -= 1.0 }", "expected `=` or an update such as `+=` or `max=`, found `-`"),
+        ("kernel f(; a: out f64[]) { a[] pow= 1.0 }", "expected `=` or an update"),
+        ("kernel f(N) { parallel for i in 0..N reducing s by + { } }", "`s` is not declared"),
+        (
+            "kernel f(N; s: out f64[]) { parallel for i in 0..N reducing s by - { } }",
+            "expected the operator of a reduction",
+        ),
+        ("kernel f(N) { parallel for i in 0..N private N { } }", "`N` is not an array"),
+        ("kernel f(N) { for i in 0..N private N { } }", "expected `{`, found `private`"),
+        (
+            "kernel f(; s: out f64[]) { alloc s in heap { } }",
+            "expected `scratch`, `shared` or `registers`, found `heap`",
+        ),
         (deep.as_str(), "nested deeper than"),
         (chain.as_str(), "nested deeper than"),
     ];

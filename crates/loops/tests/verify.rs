@@ -37,8 +37,60 @@ fn refused_kernels() {
         ("a[0, 0] = select(1, 1.0, 2.0)", "`select` decides by a value of type i64"),
         ("a[0, 0] = select(true, 1.0, x)", "the branches of `select` are f64 and f32"),
     ];
+    refuse(&cases);
+}
+
+#[test]
+fn refused_concurrency() {
+    let same = "store to `a`: all iterations of the parallel loop over `i` write the same cell";
+    let cases = [
+        ("parallel for i in 0..N { a[0, 0] = 1.0 }", same),
+        ("for j in 0..N { parallel for i in 0..N { a[j, 0] = 1.0 } }", same),
+        ("parallel for i in 0..N { for j in 0..N { a[j, 0] = 1.0 } }", same),
+        (
+            "parallel for i in 0..N { for j in 0..N { a[j, 0] += 1.0 } }",
+            "update of `a`: all iterations of the parallel",
+        ),
+        ("parallel for i in 0..N { scatter(a, 0, i64(f64(b[i]))) += 1.0 }", same),
+        ("parallel for i in 0..N reducing a by + { a[0, 0] max= 1.0 }", "touched otherwise than `reducing` says"),
+        ("parallel for i in 0..N reducing a by + { a[i, 0] = 1.0 }", "touched otherwise than `reducing` says"),
+        ("parallel for i in 0..N reducing a by + { t = a[0, 0] }", "load of `a`: the array is touched otherwise"),
+        ("parallel for i in 0..N reducing a by and { a[0, 0] += 1.0 }", "`a` of f64 is no reduction by `and`"),
+        ("t = 0.0 parallel for i in 0..N { t += 1.0 }", "update of `t`: local `t` may be read before it is set"),
+        ("parallel for i in 0..N private a { a[0, 0] = 1.0 }", "`a` is an argument"),
+        ("parallel for i in 0..N private p { p[0] = 1.0 } a[0, 0] = p[0]", "load of `p`: the array is used outside"),
+        ("parallel for i in 0..N private p, p { p[0] = 1.0 }", "`p` is there already"),
+        ("alloc p in scratch { alloc p in scratch { p[0] = 1.0 } }", "alloc of `p`: `p` is there already"),
+        ("alloc p in shared { parallel for i in 0..N { p[0] = 1.0 } }", "store to `p`: all iterations"),
+        ("alloc p in scratch { } p[0] = 1.0", "store to `p`: the array is used outside its scope"),
+        ("alloc q in registers { q[0] = 1.0 }", "an array in registers has no constant shape"),
+        ("alloc p in registers { for i in 0..4 { p[i] = 1.0 } }", "a cell in registers is not known"),
+        ("vector(4) for i in 0..4 { a[0, 0] = 1.0 }", "all lanes of the vector loop over `i` write the same cell"),
+        ("vector(4) for i in 0..4 { for j in 0..i { a[i, j] = 1.0 } }", "the lanes of a vector loop would part"),
+        (
+            "vector(4) for i in 0..4 { parallel for j in 0..N { a[i, j] = 1.0 } }",
+            "the lanes of a vector loop would part",
+        ),
+        (
+            "vector(4) for i in 0..4 { vector(4) for j in 0..4 { a[i, j] = 1.0 } }",
+            "the lanes of a vector loop would part",
+        ),
+        ("t = 0.0 vector(4) for i in 0..4 { t = 1.0 } a[0, 0] = t", "may be read before"),
+        ("t = 0.0 vector(4) for i in 0..4 { t += 1.0 a[i, 0] = t }", "lanes read `t`, to which all of them add"),
+        ("barrier", "barrier: there is no parallel loop around it"),
+        ("for i in 0..N { barrier }", "there is no parallel loop around it"),
+        ("parallel for i in 0..N { if i < 3 { barrier } }", "not all iterations of the parallel loop get there"),
+        ("parallel for i in 0..N { for j in 0..i { barrier } }", "not all iterations"),
+        ("a[0, 0] and= true", "the target is f64, the value bool"),
+    ];
+    refuse(&cases);
+}
+
+fn refuse(cases: &[(&str, &str)]) {
     for (body, expected) in cases {
-        let text = format!("kernel f(N; x: f32; a: out f64[N, N], b: in f64[N]) {{ local t: f64 {body} }}");
+        let text = format!(
+            "kernel f(N; x: f32; a: out f64[N, N], b: in f64[N]) {{ array p: f64[4] array q: f64[N] local t: f64 {body} }}"
+        );
         let found = message(parse(&text).expect(body));
         assert!(found.contains(expected), "{body}: {found}");
         assert!(found.contains("stage `loops`"), "{found}");
@@ -52,9 +104,21 @@ fn accepted_kernels() {
         "if N > 2 { t = 1.0 } else { t = 2.0 } a[0] = t",
         "t = 2.0 parallel for i in 0..N { a[i] = t }",
         "parallel for i in 0..N { t = 2.0 a[i] = t }",
+        "parallel for i in 0..N { for j in i..i + 1 { a[j] = 1.0 } }",
+        "parallel for i in 0..N { if i == 3 { a[0] = 1.0 } }",
+        "parallel for i in max(0, N - 1)..N { a[N - 1] = 1.0 }",
+        "parallel for i in 0..N reducing a by + { a[0] += 1.0 for j in 0..N { a[j] += 2.0 } }",
+        "parallel for i in 0..N private p { p[0] = 1.0 a[i] = p[0] }",
+        "parallel for i in 0..N { alloc p in scratch { p[0] = 1.0 a[i] = p[0] } }",
+        "parallel for i in 0..N { for j in 0..N { barrier } a[i] = 1.0 }",
+        "alloc p in registers { unroll for i in 0..4 { p[i] = 1.0 } }",
+        "vector(4) for i in 0..4 { for j in 0..N { a[i] = 1.0 } if i < N { a[i] = 2.0 } }",
+        "t = 0.0 vector(4) for i in 0..4 { t += 1.0 } a[0] = t",
+        "vector(4) for i in 0..4 { t = 0.0 for j in 0..N { t += 1.0 } a[i] = t }",
+        "vector(4) for i in 0..4 { a[0] += 1.0 }",
         "a[0] = select(true == false, 1.0, f64(max(true, false)))",
     ] {
-        let text = format!("kernel f(N; a: out f64[N]) {{ local t: f64 {body} }}");
+        let text = format!("kernel f(N; a: out f64[N]) {{ array p: f64[4] local t: f64 {body} }}");
         assert!(verify(parse(&text).expect(body)).is_ok(), "{body}");
     }
 }

@@ -8,15 +8,15 @@ use std::collections::HashMap;
 use isl::ast::{self, Op};
 use isl::{AstBuild, AstLoopType, AstOptions, Id, Schedule, ScheduleNode, ScheduleNodeType};
 use loops::{
-    ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LoopKind, ParamId, ScalarDecl, ScalarId,
-    Stmt, VarId,
+    ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LoopKind, Parallel, ParamId, ScalarDecl,
+    ScalarId, Stmt, Target, VarId,
 };
 use program::{Affine, Atom, BinaryOp, IterId, ScalarType, Subscript};
 
 use crate::fault::{Attempt, Fault};
 use crate::legality::LegalSchedule;
 use crate::plan;
-use crate::scop::{ArrayOrigin, Scop, Statement};
+use crate::scop::{ArrayOrigin, Scop, Statement, StatementKind};
 
 /// Generates the loops of a schedule.
 pub fn generate(scop: &Scop, schedule: &LegalSchedule) -> diag::Result<Kernel> {
@@ -37,8 +37,8 @@ fn generate_from(
     let generate = || -> Attempt<Kernel> {
         let tree = ast_of(scop, prepare(schedule.schedule().clone())?)?;
         let mut generator = Generator::new(scop, schedule.has_proven_kinds());
-        let body = generator.node(&tree, LoopKind::Serial)?;
-        Ok(generator.finish(body))
+        let body = generator.node(&tree, plan::LoopKind::Serial)?;
+        generator.finish(body)
     };
     generate().map_err(|fault| fault.at("loops"))
 }
@@ -103,37 +103,37 @@ impl<'a> Generator<'a> {
         Generator { scop, vars: Vec::new(), names: names.collect(), kinds }
     }
 
-    fn finish(self, body: Vec<Stmt>) -> Kernel {
+    fn finish(self, body: Vec<Stmt>) -> Attempt<Kernel> {
         let function = &self.scop.function;
         let arrays = self.scop.arrays.iter().map(|array| {
-            let extent = |affine: &Affine| {
-                let extent = index(affine, &|_| None);
+            let extent = |affine: &Affine| -> Attempt<Index> {
+                let extent = index(affine, &|_| None)?;
                 // An array of ours for nothing has no cells; sizes themselves are never negative.
                 let positive = affine.constant >= 0
                     && affine.terms.iter().all(|(atom, by)| matches!(atom, Atom::Param(_)) && *by > 0);
-                if array.origin != ArrayOrigin::Declared && !positive {
+                Ok(if array.origin != ArrayOrigin::Declared && !positive {
                     Index::Max(Box::new(Index::Const(0)), Box::new(extent))
                 } else {
                     extent
-                }
+                })
             };
-            let shape = array.shape.iter().map(extent).collect();
-            ArrayDecl { name: array.name.clone(), ty: array.ty, shape, role: array.role }
+            let shape = array.shape.iter().map(extent).collect::<Attempt<_>>()?;
+            Ok(ArrayDecl { name: array.name.clone(), ty: array.ty, shape, role: array.role })
         });
-        Kernel {
+        Ok(Kernel {
             name: function.name.clone(),
             params: function.params.iter().map(|param| param.name.clone()).collect(),
             scalars: function.scalars.iter().map(|s| ScalarDecl { name: s.name.clone(), ty: s.ty }).collect(),
-            arrays: arrays.collect(),
+            arrays: arrays.collect::<Attempt<_>>()?,
             vars: self.vars,
             locals: Vec::new(),
             body,
-        }
+        })
     }
 
     /// The statements of a node. `kind` is that of the loops right inside, which a mark has named: all of them, where isl
     /// has cut the marked loop into several, and none further in, where a piece of it is no loop at all.
-    fn node(&mut self, node: &ast::Node, kind: LoopKind) -> Attempt<Vec<Stmt>> {
+    fn node(&mut self, node: &ast::Node, kind: plan::LoopKind) -> Attempt<Vec<Stmt>> {
         match node {
             ast::Node::Block(nodes) => {
                 let mut stmts = Vec::new();
@@ -143,13 +143,8 @@ impl<'a> Generator<'a> {
                 Ok(stmts)
             }
             ast::Node::Mark { id, body } => {
-                let kind = match plan::LoopKind::from_name(id).filter(|_| self.kinds) {
-                    None | Some(plan::LoopKind::Serial) => LoopKind::Serial,
-                    Some(plan::LoopKind::Parallel) => LoopKind::Parallel,
-                    Some(plan::LoopKind::Vector(lanes)) => LoopKind::Vector(lanes),
-                    Some(plan::LoopKind::Unrolled) => LoopKind::Unrolled,
-                };
-                self.node(body, kind)
+                let kind = plan::LoopKind::from_name(id).filter(|_| self.kinds);
+                self.node(body, kind.unwrap_or(plan::LoopKind::Serial))
             }
             ast::Node::If { cond, then, otherwise } => {
                 let cond = self.cond(cond)?;
@@ -161,7 +156,7 @@ impl<'a> Generator<'a> {
                 let lo = self.index(init)?;
                 if *degenerate {
                     let hidden = self.names.insert(iterator.clone(), lo);
-                    let body = self.node(body, LoopKind::Serial)?;
+                    let body = self.node(body, plan::LoopKind::Serial)?;
                     self.restore(iterator, hidden);
                     return Ok(body);
                 }
@@ -172,9 +167,9 @@ impl<'a> Generator<'a> {
                 let var = VarId(self.vars.len() as u32);
                 self.vars.push(iterator.clone());
                 let hidden = self.names.insert(iterator.clone(), Index::Var(var));
-                let body = self.node(body, LoopKind::Serial)?;
+                let body = self.node(body, plan::LoopKind::Serial)?;
                 self.restore(iterator, hidden);
-                Ok(vec![Stmt::For(For { var, kind, lo, hi, step: *step, body })])
+                Ok(vec![Stmt::For(of_kind(kind, For { var, kind: LoopKind::Serial, lo, hi, step: *step, body }))])
             }
             ast::Node::User(expr, _) => Ok(vec![self.instance(expr)?]),
         }
@@ -217,15 +212,21 @@ impl<'a> Generator<'a> {
         }
         let body = Body { statement, values: &values };
         let array = ArrayId(statement.write.array.0);
-        if let Some(index) = Subscript::all_affine(&statement.write.index) {
-            let index = index.iter().map(|affine| body.index(affine)).collect();
-            return Ok(Stmt::Store { array, index, value: body.expr(&statement.value)? });
-        }
-        let program::ExprKind::Binary(op, _, term) = &statement.value.kind else {
-            return Err(Fault::bug(format!("{name} scatters, but is no update")));
+        let cell = Subscript::all_affine(&statement.write.index);
+        let cell = cell.map(|index| index.iter().map(|affine| body.index(affine)).collect::<Attempt<Vec<_>>>());
+        let update = match statement.kind {
+            StatementKind::Update(op) => Some((op.combine(), body.expr(statement.term()?)?)),
+            StatementKind::Assign | StatementKind::Init(_) | StatementKind::Fini => None,
         };
-        let index = body.subscripts(&statement.write.index)?;
-        Ok(Stmt::Scatter { array, index, op: *op, value: body.expr(term)?, at: Some(statement.write.span) })
+        match (cell.transpose()?, update) {
+            (Some(index), None) => Ok(Stmt::Store { array, index, value: body.expr(&statement.value)? }),
+            (Some(index), Some((op, value))) => Ok(Stmt::Update { target: Target::Cell { array, index }, op, value }),
+            (None, Some((op, value))) => {
+                let index = body.subscripts(&statement.write.index)?;
+                Ok(Stmt::Scatter { array, index, op, value, at: Some(statement.write.span) })
+            }
+            (None, None) => Err(Fault::bug(format!("{name} stores to a cell that depends on data"))),
+        }
     }
 
     fn index(&self, expr: &ast::Expr) -> Attempt<Index> {
@@ -280,6 +281,21 @@ impl<'a> Generator<'a> {
     }
 }
 
+/// The loop as the schedule wants it to run: a parallel loop says what its iterations add up in, and a vector loop whose lanes
+/// cannot stay together runs one iteration after the other.
+fn of_kind(kind: plan::LoopKind, found: For) -> For {
+    let kind = match kind {
+        plan::LoopKind::Serial => LoopKind::Serial,
+        plan::LoopKind::Parallel => {
+            LoopKind::Parallel(Parallel { reductions: loops::reductions_of(&found), private: Vec::new() })
+        }
+        plan::LoopKind::Vector(lanes) if loops::runs_in_lockstep(&found) => LoopKind::Vector(lanes),
+        plan::LoopKind::Vector(_) => LoopKind::Serial,
+        plan::LoopKind::Unrolled => LoopKind::Unrolled,
+    };
+    For { kind, ..found }
+}
+
 /// Integer operators of two operands.
 fn combine(op: Op, left: Index, right: Index) -> Attempt<Index> {
     let (left, right) = match (op, left, right) {
@@ -303,17 +319,17 @@ fn combine(op: Op, left: Index, right: Index) -> Attempt<Index> {
 }
 
 /// An affine expression as loop arithmetic; `iter` gives the value of an iterator.
-fn index(affine: &Affine, iter: &dyn Fn(IterId) -> Option<Index>) -> Index {
+fn index(affine: &Affine, iter: &dyn Fn(IterId) -> Option<Index>) -> Attempt<Index> {
     let mut sum = Index::Const(affine.constant);
     for (atom, coefficient) in &affine.terms {
         let value = match atom {
             Atom::Param(id) => Index::Param(ParamId(id.0)),
-            Atom::Iter(id) => iter(*id).unwrap_or(Index::Const(0)),
-            Atom::Div(numerator, divisor) => Index::FloorDiv(Box::new(index(numerator, iter)), *divisor),
+            Atom::Iter(id) => iter(*id).ok_or_else(|| Fault::bug(format!("iterator {} has no value", id.0)))?,
+            Atom::Div(numerator, divisor) => Index::FloorDiv(Box::new(index(numerator, iter)?), *divisor),
         };
         sum = Index::Add(Box::new(sum), Box::new(Index::Mul(Box::new(value), *coefficient)));
     }
-    sum
+    Ok(sum)
 }
 
 /// A statement's expressions, with its iterators replaced by what the loops say they are.
@@ -323,26 +339,28 @@ struct Body<'a> {
 }
 
 impl Body<'_> {
-    fn index(&self, affine: &Affine) -> Index {
+    fn index(&self, affine: &Affine) -> Attempt<Index> {
         index(affine, &|iter| {
             let position = self.statement.iters.iter().position(|known| *known == iter)?;
             self.values.get(position).cloned()
         })
     }
 
-    fn cond(&self, cond: &program::Cond) -> Cond {
-        let compare = |op, affine: &Affine| Cond::Compare(op, self.index(affine), Index::Const(0));
+    fn cond(&self, cond: &program::Cond) -> Attempt<Cond> {
+        let compare = |op, affine: &Affine| Ok(Cond::Compare(op, self.index(affine)?, Index::Const(0)));
         match cond {
             program::Cond::NonNegative(affine) => compare(CompareOp::Ge, affine),
             program::Cond::Zero(affine) => compare(CompareOp::Eq, affine),
-            program::Cond::And(conds) => Cond::And(conds.iter().map(|cond| self.cond(cond)).collect()),
-            program::Cond::Or(conds) => Cond::Or(conds.iter().map(|cond| self.cond(cond)).collect()),
+            program::Cond::And(conds) => {
+                Ok(Cond::And(conds.iter().map(|cond| self.cond(cond)).collect::<Attempt<_>>()?))
+            }
+            program::Cond::Or(conds) => Ok(Cond::Or(conds.iter().map(|cond| self.cond(cond)).collect::<Attempt<_>>()?)),
         }
     }
 
     fn subscripts(&self, index: &[Subscript]) -> Attempt<Vec<Expr>> {
         let subscript = |subscript: &Subscript| match subscript {
-            Subscript::Affine(affine) => Ok(Expr { kind: ExprKind::Index(self.index(affine)), ty: ScalarType::I64 }),
+            Subscript::Affine(affine) => Ok(Expr { kind: ExprKind::Index(self.index(affine)?), ty: ScalarType::I64 }),
             Subscript::Data(expr) => self.expr(expr),
         };
         index.iter().map(subscript).collect()
@@ -353,10 +371,10 @@ impl Body<'_> {
         let boxed = |operand: &program::Expr| self.expr(operand).map(Box::new);
         let kind = match &expr.kind {
             From::Const(value) => ExprKind::Const(*value),
-            From::Index(affine) => ExprKind::Index(self.index(affine)),
+            From::Index(affine) => ExprKind::Index(self.index(affine)?),
             From::Scalar(id) => ExprKind::Scalar(ScalarId(id.0)),
             From::Load { array, index } => {
-                let index = index.iter().map(|affine| self.index(affine)).collect();
+                let index = index.iter().map(|affine| self.index(affine)).collect::<Attempt<_>>()?;
                 ExprKind::Load { array: ArrayId(array.0), index }
             }
             From::Gather { array, index } => {
@@ -375,7 +393,7 @@ impl Body<'_> {
             From::Cast(operand) => ExprKind::Cast(boxed(operand)?),
             From::Select { cond, affine, then, otherwise } => {
                 let cond = match affine {
-                    Some(affine) => Box::new(Expr { kind: ExprKind::Cond(self.cond(affine)), ty: cond.ty }),
+                    Some(affine) => Box::new(Expr { kind: ExprKind::Cond(self.cond(affine)?), ty: cond.ty }),
                     None => boxed(cond)?,
                 };
                 ExprKind::Select(cond, boxed(then)?, boxed(otherwise)?)

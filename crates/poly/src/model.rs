@@ -455,9 +455,8 @@ impl<'a> Modeller<'a> {
         let bounds = std::slice::from_ref(bound);
         let best = self.reduction(source, place, extreme, bounds, guard, body, None, conditions, span)?;
         // What the update of the extreme combines is the body without its reductions, which are not done again.
-        let update = self.statements.last().map(|statement| &statement.value.kind);
-        let Some(ExprKind::Binary(_, _, term)) = update else { return Err(Fault::bug("an update is missing")) };
-        let term = term.clone();
+        let update = self.statements.last().ok_or_else(|| Fault::bug("an update is missing"))?;
+        let term = Box::new(update.term()?.clone());
         let make = |kind, ty| Expr { kind, ty, span };
         let binary =
             |op, lhs: Box<Expr>, rhs: Box<Expr>| Box::new(make(ExprKind::Binary(op, lhs, rhs), ScalarType::Bool));

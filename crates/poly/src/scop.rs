@@ -4,7 +4,7 @@ use std::fmt;
 
 use diag::Span;
 use isl::{Map, Set, UnionMap, UnionSet};
-use program::{Affine, ArrayId, Expr, Function, IterId, ReduceOp, Role, ScalarType, Subscript};
+use program::{Affine, ArrayId, Expr, ExprKind, Function, IterId, ReduceOp, Role, ScalarType, Subscript};
 
 use crate::equations::Equations;
 use crate::fault::{Attempt, Fault};
@@ -129,6 +129,14 @@ impl Statement {
     /// Whether it updates cells that depend on data, which its instances may share.
     pub(crate) fn scatters(&self) -> bool {
         self.kind.is_update() && !self.write.is_exact()
+    }
+
+    /// What an update adds to its accumulator: the value of an update is the accumulator combined with this.
+    pub(crate) fn term(&self) -> Attempt<&Expr> {
+        match (&self.value.kind, self.kind) {
+            (ExprKind::Binary(_, _, term), StatementKind::Update(_)) => Ok(term),
+            _ => Err(Fault::bug(format!("{} is no update", self.name))),
+        }
     }
 }
 

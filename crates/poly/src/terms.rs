@@ -170,10 +170,7 @@ impl Run<'_> {
 
     /// What an update of a cell that depends on data leaves in all cells that come into question.
     fn scatter(&mut self, statement: &Statement, op: ReduceOp, cells: &[(ArrayId, Vec<i64>)]) -> Attempt<Memory> {
-        let ExprKind::Binary(_, _, term) = &statement.value.kind else {
-            return Err(Fault::bug("an update that is not a binary operator"));
-        };
-        let (subscripts, term) = (self.subscripts(&statement.write.index)?, self.expr(term)?);
+        let (subscripts, term) = (self.subscripts(&statement.write.index)?, self.expr(statement.term()?)?);
         let mut changed = Memory::new();
         for cell in cells {
             let reached = self.terms.number(Term::Scattered(subscripts.clone(), cell.1.clone(), term));

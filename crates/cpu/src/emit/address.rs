@@ -8,7 +8,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use loops::{ArrayDecl, ArrayId, Expr, ExprKind, For, Index, Stmt, VarId};
+use loops::{ArrayDecl, ArrayId, Expr, ExprKind, For, Index, Stmt, Target, VarId};
 
 use super::Emitter;
 use super::fault::{Site, SiteKind};
@@ -198,10 +198,18 @@ impl Emitter<'_> {
                     self.access_induction(*array, index, var, chosen);
                     self.expr_inductions(value, var, chosen);
                 }
+                Stmt::Update { target, value, .. } => {
+                    if let Target::Cell { array, index } = target {
+                        self.access_induction(*array, index, var, chosen);
+                    }
+                    self.expr_inductions(value, var, chosen);
+                }
                 Stmt::Scatter { index, value, .. } => {
                     index.iter().chain([value]).for_each(|part| self.expr_inductions(part, var, chosen));
                 }
                 Stmt::Set { value, .. } => self.expr_inductions(value, var, chosen),
+                Stmt::Alloc { body, .. } => self.stmts_inductions(body, var, chosen),
+                Stmt::Barrier => {}
             }
         }
     }

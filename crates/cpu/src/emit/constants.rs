@@ -27,7 +27,9 @@ fn stmts(body: &[Stmt], found: &mut Vec<Value>) {
                 stmts(then, found);
                 stmts(otherwise, found);
             }
-            Stmt::Store { value, .. } | Stmt::Set { value, .. } => expr(value, found),
+            Stmt::Store { value, .. } | Stmt::Update { value, .. } | Stmt::Set { value, .. } => expr(value, found),
+            Stmt::Alloc { body, .. } => stmts(body, found),
+            Stmt::Barrier => {}
             Stmt::Scatter { index, value, .. } => index.iter().chain([value]).for_each(|part| expr(part, found)),
         }
     }

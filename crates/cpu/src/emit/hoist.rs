@@ -28,12 +28,14 @@ impl Emitter<'_> {
         let mut cells = Vec::new();
         for stmt in &r#for.body {
             match stmt {
-                Stmt::Store { value, .. } | Stmt::Set { value, .. } => always_loaded(value, &mut cells),
+                Stmt::Store { value, .. } | Stmt::Update { value, .. } | Stmt::Set { value, .. } => {
+                    always_loaded(value, &mut cells);
+                }
                 Stmt::Scatter { index, value, .. } => {
                     index.iter().chain([value]).for_each(|part| always_loaded(part, &mut cells));
                 }
                 // What these read, they may read conditionally.
-                Stmt::For(_) | Stmt::If { .. } => {}
+                Stmt::For(_) | Stmt::If { .. } | Stmt::Alloc { .. } | Stmt::Barrier => {}
             }
         }
         let mut hoisted = 0;
@@ -87,6 +89,8 @@ fn stores_to(body: &[Stmt], array: ArrayId) -> bool {
         Stmt::For(r#for) => stores_to(&r#for.body, array),
         Stmt::If { then, otherwise, .. } => stores_to(then, array) || stores_to(otherwise, array),
         Stmt::Store { array: stored, .. } | Stmt::Scatter { array: stored, .. } => *stored == array,
-        Stmt::Set { .. } => false,
+        Stmt::Update { target, .. } => target.array() == Some(array),
+        Stmt::Alloc { body, .. } => stores_to(body, array),
+        Stmt::Set { .. } | Stmt::Barrier => false,
     })
 }

@@ -27,7 +27,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::Module;
 use diag::Span;
-use loops::{Cond, For, Kernel, LoopKind, Stmt, VarId};
+use loops::{Cond, For, Kernel, LoopKind, Stmt, Target, VarId};
 use program::{Role, ScalarType};
 
 use self::address::{Induction, Stride};
@@ -204,6 +204,25 @@ impl Emitter<'_> {
                 self.b.ins().store(flags, value, pointer, displacement);
                 Ok(())
             }
+            Stmt::Update { target: Target::Cell { array, index }, op, value } => {
+                let ty = value.ty;
+                let (pointer, displacement) = self.address(*array, index)?;
+                let flags = self.flags[array.index()];
+                let old = self.b.ins().load(clif_type(ty), flags, pointer, displacement);
+                let value = self.expr(value)?;
+                let new = self.binary(*op, ty, old, value)?;
+                self.b.ins().store(flags, new, pointer, displacement);
+                Ok(())
+            }
+            Stmt::Update { target: Target::Local(local), op, value } => {
+                let variable = self.locals[local.index()];
+                let old = self.b.use_var(variable);
+                let ty = value.ty;
+                let value = self.expr(value)?;
+                let new = self.binary(*op, ty, old, value)?;
+                self.b.def_var(variable, new);
+                Ok(())
+            }
             Stmt::Scatter { array, index, op, value, at } => {
                 let ty = value.ty;
                 let value = self.expr(value)?;
@@ -220,6 +239,9 @@ impl Emitter<'_> {
                 self.b.def_var(variable, value);
                 Ok(())
             }
+            // All loops run one iteration after the other, so scoped arrays can have one place for the whole call.
+            Stmt::Alloc { body, .. } => self.stmts(body),
+            Stmt::Barrier => Ok(()),
         }
     }
 

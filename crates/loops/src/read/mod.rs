@@ -11,13 +11,20 @@ use std::fmt;
 
 use program::{BinaryOp, Role, ScalarType};
 
-use crate::{ArrayDecl, Cond, For, Index, Kernel, LocalDecl, LoopKind, ScalarDecl, Stmt, VarId};
+use crate::{
+    ArrayDecl, ArrayId, Cond, For, Index, Kernel, LocalDecl, LoopKind, Parallel, Reduction, ScalarDecl, Space, Stmt,
+    Target, VarId,
+};
 use lex::{Token, tokens};
 use resolve::{Meaning, Scope};
 use tree::Tree;
 
 /// Blocks and expressions may be nested this deep; the reader and all passes are recursive.
 const MAX_DEPTH: usize = 200;
+
+/// The operators of updates.
+const COMBINING: [BinaryOp; 6] =
+    [BinaryOp::Add, BinaryOp::Mul, BinaryOp::Min, BinaryOp::Max, BinaryOp::And, BinaryOp::Or];
 
 /// What is wrong with the text, and in which line, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -219,7 +226,7 @@ impl Reader {
             return self.branch();
         }
         if self.eat("parallel") {
-            return self.for_loop(LoopKind::Parallel);
+            return self.for_loop(LoopKind::parallel());
         }
         if self.eat("unroll") {
             return self.for_loop(LoopKind::Unrolled);
@@ -237,7 +244,62 @@ impl Reader {
         if self.at("for") {
             return self.for_loop(LoopKind::Serial);
         }
+        if self.eat("alloc") {
+            return self.alloc();
+        }
+        if self.eat("barrier") {
+            return Ok(Stmt::Barrier);
+        }
         self.assignment()
+    }
+
+    /// What follows `alloc`: `t in scratch { … }`.
+    fn alloc(&mut self) -> Read<Stmt> {
+        let array = self.array_name()?;
+        self.expect("in")?;
+        let line = self.line();
+        let Some(space) = Space::ALL.into_iter().find(|space| self.eat(space.name())) else {
+            return error(line, format!("expected `scratch`, `shared` or `registers`, found {}", self.peek()));
+        };
+        self.expect("{")?;
+        Ok(Stmt::Alloc { array, space, body: self.stmts()? })
+    }
+
+    /// The name of an array.
+    fn array_name(&mut self) -> Read<ArrayId> {
+        let line = self.line();
+        let name = self.name()?;
+        match self.scope.meaning(line, &name)? {
+            Meaning::Array(array) => Ok(array),
+            _ => error(line, format!("`{name}` is not an array")),
+        }
+    }
+
+    /// An operator that combines, as in `by +`.
+    fn combining_op(&mut self) -> Read<BinaryOp> {
+        let line = self.line();
+        let token = self.next();
+        let op = COMBINING.into_iter().find(|op| token.is(op.name()));
+        op.map_or_else(|| error(line, format!("expected the operator of a reduction, found {token}")), Ok)
+    }
+
+    /// `+=`, `max=` and so on; nothing for `=`.
+    fn assigning_op(&mut self) -> Read<Option<BinaryOp>> {
+        let line = self.line();
+        let token = self.next();
+        if token.is("=") {
+            return Ok(None);
+        }
+        let op = match &token {
+            Token::Symbol("+=") => Some(BinaryOp::Add),
+            Token::Symbol("*=") => Some(BinaryOp::Mul),
+            Token::Word(_) if self.eat("=") => COMBINING.into_iter().find(|op| token.is(op.name())),
+            _ => None,
+        };
+        op.map_or_else(
+            || error(line, format!("expected `=` or an update such as `+=` or `max=`, found {token}")),
+            |op| Ok(Some(op)),
+        )
     }
 
     /// `scatter(H, idx[c0]) += value`
@@ -249,13 +311,7 @@ impl Reader {
         let (array, index) = self.scope.gather(array, index)?;
         let at = self.place()?;
         let line = self.line();
-        let op = match self.next() {
-            Token::Symbol("+=") => BinaryOp::Add,
-            Token::Symbol("*=") => BinaryOp::Mul,
-            Token::Word(word) if word == "min" && self.eat("=") => BinaryOp::Min,
-            Token::Word(word) if word == "max" && self.eat("=") => BinaryOp::Max,
-            token => return error(line, format!("expected `+=`, `*=`, `min=` or `max=`, found {token}")),
-        };
+        let Some(op) = self.assigning_op()? else { return error(line, "a scatter is an update, such as `+=`") };
         let ty = self.scope.kernel.arrays[array.index()].ty;
         let value = self.tree_and(|scope, tree| scope.expr(tree, Some(ty)))?;
         Ok(Stmt::Scatter { array, index, op, value, at })
@@ -272,16 +328,22 @@ impl Reader {
             Meaning::Array(array) => {
                 self.expect("[")?;
                 let index = self.index_list("]")?;
-                self.expect("=")?;
+                let op = self.assigning_op()?;
                 let ty = self.scope.kernel.arrays[array.index()].ty;
                 let value = self.tree_and(|scope, tree| scope.expr(tree, Some(ty)))?;
-                Ok(Stmt::Store { array, index, value })
+                Ok(match op {
+                    None => Stmt::Store { array, index, value },
+                    Some(op) => Stmt::Update { target: Target::Cell { array, index }, op, value },
+                })
             }
             Meaning::Local(local) => {
-                self.expect("=")?;
+                let op = self.assigning_op()?;
                 let ty = self.scope.kernel.locals[local.index()].ty;
                 let value = self.tree_and(|scope, tree| scope.expr(tree, Some(ty)))?;
-                Ok(Stmt::Set { local, value })
+                Ok(match op {
+                    None => Stmt::Set { local, value },
+                    Some(op) => Stmt::Update { target: Target::Local(local), op, value },
+                })
             }
             _ => error(line, format!("`{name}` cannot be assigned to")),
         }
@@ -318,11 +380,34 @@ impl Reader {
         self.expect("..")?;
         let hi = self.index()?;
         let step = if self.eat("by") { self.integer()? } else { 1 };
+        let kind = match kind {
+            LoopKind::Parallel(_) => LoopKind::Parallel(self.parallel()?),
+            kind => kind,
+        };
         self.expect("{")?;
         let var: VarId = self.scope.enter(line, &name)?;
         let body = self.stmts()?;
         self.scope.leave(&name);
         Ok(Stmt::For(For { var, kind, lo, hi, step, body }))
+    }
+
+    /// `reducing s by +, m by max private t, u`, each part if it is there.
+    fn parallel(&mut self) -> Read<Parallel> {
+        let mut parallel = Parallel::default();
+        let mut more = self.eat("reducing");
+        while more {
+            let array = self.array_name()?;
+            self.expect("by")?;
+            let op = self.combining_op()?;
+            parallel.reductions.push(Reduction { array, op });
+            more = self.eat(",");
+        }
+        let mut more = self.eat("private");
+        while more {
+            parallel.private.push(self.array_name()?);
+            more = self.eat(",");
+        }
+        Ok(parallel)
     }
 
     fn integer(&mut self) -> Read<i64> {

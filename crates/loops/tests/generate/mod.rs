@@ -6,7 +6,7 @@
 use diag::Span;
 use loops::{
     ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LocalDecl, LocalId, LoopKind, ParamId,
-    ScalarDecl, ScalarId, Stmt, VarId,
+    ScalarDecl, ScalarId, Stmt, Target, VarId, runs_in_lockstep,
 };
 use program::{BinaryOp, Role, ScalarType, UnaryOp, Value};
 
@@ -56,7 +56,7 @@ pub(crate) fn kernel(bytes: &[u8]) -> Kernel {
         ],
         body: Vec::new(),
     };
-    let mut generator = Generator { bytes, kernel, in_scope: Vec::new(), set: Vec::new(), parallel: 0 };
+    let mut generator = Generator { bytes, kernel, in_scope: Vec::new(), set: Vec::new(), concurrent: Vec::new() };
     let count = 1 + generator.pick(4);
     generator.kernel.body = generator.block(count, 4);
     generator.kernel
@@ -68,8 +68,9 @@ struct Generator<'a> {
     in_scope: Vec<VarId>,
     /// Locals that are surely set.
     set: Vec<LocalId>,
-    /// How many parallel loops are around.
-    parallel: usize,
+    /// The parallel and vector loops around. They are at most one deep, so that every store in them can name their
+    /// variable.
+    concurrent: Vec<VarId>,
 }
 
 fn add(a: Index, constant: i64) -> Index {
@@ -105,20 +106,19 @@ impl Generator<'_> {
         match self.pick(if depth == 0 { 4 } else { 10 }) {
             0 if self.pick(4) == 3 => vec![self.scatter()],
             0 | 1 => vec![self.store()],
-            2 | 3 if self.parallel > 1 => vec![self.store()],
             2 => {
                 let value = self.float(3);
-                let local = [T, V][self.parallel];
+                let local = [T, V][self.concurrent.len()];
                 self.set.push(local);
                 vec![Stmt::Set { local, value }]
             }
             3 => {
                 let value = self.int(3);
-                let local = [U, W][self.parallel];
+                let local = [U, W][self.concurrent.len()];
                 self.set.push(local);
                 vec![Stmt::Set { local, value }]
             }
-            4 | 5 => vec![self.for_loop(depth, |g, depth| {
+            4 | 5 => vec![self.for_loop(depth, false, |g, depth| {
                 let count = 1 + g.pick(3);
                 g.block(count, depth)
             })],
@@ -139,8 +139,8 @@ impl Generator<'_> {
 
     /// Perhaps an initial store, a loop that updates the same cell, and perhaps a use of it.
     fn reduction(&mut self, depth: usize) -> Vec<Stmt> {
-        let array = self.of(&[X, S, P]);
-        let cell = self.cell(array);
+        let array = if self.concurrent.is_empty() { self.of(&[X, S, P]) } else { self.of(&[X, S]) };
+        let cell = self.target(array);
         let cell = || cell.clone();
         let store = |value| Stmt::Store { array, index: cell(), value };
         let load = || expr(ExprKind::Load { array, index: cell() }, ScalarType::F64);
@@ -153,7 +153,10 @@ impl Generator<'_> {
         let update = self.nest(loops.min(depth), depth, &|g| {
             let term = g.float(2);
             let op = g.of(&[BinaryOp::Add, BinaryOp::Mul, BinaryOp::Max]);
-            let update = store(expr(ExprKind::Binary(op, Box::new(load()), Box::new(term)), ScalarType::F64));
+            let update = match g.pick(2) {
+                0 => Stmt::Update { target: Target::Cell { array, index: cell() }, op, value: term },
+                _ => store(expr(ExprKind::Binary(op, Box::new(load()), Box::new(term)), ScalarType::F64)),
+            };
             if g.pick(4) == 1 {
                 return vec![Stmt::If { cond: g.cond(1), then: vec![update], otherwise: Vec::new() }];
             }
@@ -164,7 +167,7 @@ impl Generator<'_> {
             0 => {}
             1 => stmts.push(store(expr(ExprKind::Unary(UnaryOp::Neg, Box::new(load())), ScalarType::F64))),
             _ => {
-                let index = self.cell(X);
+                let index = self.target(X);
                 stmts.push(Stmt::Store { array: X, index, value: load() });
             }
         }
@@ -175,24 +178,33 @@ impl Generator<'_> {
         if loops == 0 {
             return body(self);
         }
-        vec![self.for_loop(depth, |g, depth| g.nest(loops - 1, depth, body))]
+        vec![self.for_loop(depth, true, |g, depth| g.nest(loops - 1, depth, body))]
     }
 
-    fn for_loop(&mut self, depth: usize, body: impl FnOnce(&mut Self, usize) -> Vec<Stmt>) -> Stmt {
+    /// `ordered` loops are those of reductions, which may update one cell in all iterations.
+    fn for_loop(&mut self, depth: usize, ordered: bool, body: impl FnOnce(&mut Self, usize) -> Vec<Stmt>) -> Stmt {
         let (lo, hi, step) = self.range();
-        let kinds = [LoopKind::Serial, LoopKind::Serial, LoopKind::Parallel, LoopKind::Vector(4), LoopKind::Unrolled];
-        let kind = self.of(&kinds);
+        let kinds = [LoopKind::Serial, LoopKind::Serial, LoopKind::Unrolled, LoopKind::parallel(), LoopKind::Vector(4)];
+        let kind = self.of(if ordered || !self.concurrent.is_empty() { &kinds[..3] } else { &kinds });
         let var = VarId(self.kernel.vars.len() as u32);
         self.kernel.vars.push(format!("c{}", var.0));
         let before = self.set.clone();
-        let parallel = usize::from(kind == LoopKind::Parallel);
-        self.parallel += parallel;
+        let concurrent = !kind.is_ordered();
+        if concurrent {
+            self.concurrent.push(var);
+        }
         self.in_scope.push(var);
         let body = body(self, depth - 1);
         self.in_scope.pop();
-        self.parallel -= parallel;
+        if concurrent {
+            self.concurrent.pop();
+        }
         self.set = before;
-        Stmt::For(For { var, kind, lo, hi, step, body })
+        let mut found = For { var, kind, lo, hi, step, body };
+        if found.kind.is_vector() && !runs_in_lockstep(&found) {
+            found.kind = LoopKind::parallel();
+        }
+        Stmt::For(found)
     }
 
     /// All values lie between 0 and the larger of `N` and 2.
@@ -244,14 +256,24 @@ impl Generator<'_> {
         }
     }
 
+    /// A cell to write: iterations that run at once do not write the same one.
+    fn target(&mut self, array: ArrayId) -> Vec<Index> {
+        let mut cell = self.cell(array);
+        if let (Some(first), Some(var)) = (cell.first_mut(), self.concurrent.last()) {
+            *first = Index::Var(*var);
+        }
+        cell
+    }
+
     fn store(&mut self) -> Stmt {
-        let array = self.of(&[X, S, Y, P, F, Q]);
+        let all = [X, S, Y, F, Q, P];
+        let array = self.of(if self.concurrent.is_empty() { &all } else { &all[..5] });
         let value = match array {
             X | S | P => self.float(3),
             F => self.single(3),
             _ => self.int(3),
         };
-        Stmt::Store { array, index: self.cell(array), value }
+        Stmt::Store { array, index: self.target(array), value }
     }
 
     fn scatter(&mut self) -> Stmt {
@@ -259,7 +281,11 @@ impl Generator<'_> {
         let value = if matches!(array, X | S) { self.float(2) } else { self.int(2) };
         let op = self.of(&[BinaryOp::Add, BinaryOp::Mul, BinaryOp::Min, BinaryOp::Max]);
         let at = (self.pick(2) == 1).then(|| Span::new(self.pick(100), 100));
-        Stmt::Scatter { array, index: self.data_cell(array), op, value, at }
+        let mut index = self.data_cell(array);
+        if let (Some(first), Some(var)) = (index.first_mut(), self.concurrent.last()) {
+            *first = expr(ExprKind::Index(Index::Var(*var)), ScalarType::I64);
+        }
+        Stmt::Scatter { array, index, op, value, at }
     }
 
     /// Subscripts that depend on data, all of them in bounds.

@@ -1,7 +1,10 @@
 //! The verifier: is this kernel something a back end may compile?
 //!
 //! In: any kernel.  Out: the same kernel as [`Verified`], or a bug report that names the place.
+//! What concerns iterations that run at once and scoped buffers is in `shared`.
 //! Not here: that accesses with subscripts in index arithmetic are in bounds and arithmetic does not overflow; `poly` has proven that.
+
+mod shared;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,7 +13,10 @@ use std::ops::Deref;
 use program::{BinaryOp, Role, ScalarType, UnaryOp};
 
 use crate::walk::Visit;
-use crate::{ArrayId, Cond, Expr, ExprKind, For, Index, Kernel, LocalId, LoopKind, ParamId, Stmt, VarId};
+use crate::{
+    ArrayId, Cond, Expr, ExprKind, For, Index, Kernel, LocalDecl, LocalId, LoopKind, ParamId, Stmt, Target, VarId,
+    combines,
+};
 
 /// A kernel that passed [`verify`]; back ends accept nothing else.
 #[derive(Clone, Debug)]
@@ -39,10 +45,13 @@ impl fmt::Display for Verified {
 /// Checks that
 /// - ids are in range, every loop variable is bound by one loop and used only inside it;
 /// - a local is set before it is read, on every path, where a loop may run zero times;
-/// - a local that a parallel loop sets is private to the iteration: neither the value from before the loop is read
-///   inside, nor the one from inside after it;
+/// - a local that a parallel or vector loop sets is private to the iteration: neither the value from before the loop is
+///   read inside, nor the one from inside after it;
 /// - types agree with the operators, subscripts with the rank, and `in` arrays are not stored to;
-/// - extents use parameters only, divisors are positive, steps and lane counts at least 1.
+/// - extents use parameters only, divisors are positive, steps and lane counts at least 1;
+/// - a cell that all iterations of a parallel loop write is one that the loop says it reduces, and is then only updated,
+///   or it belongs to the iteration; all lanes of a vector loop run the same loops;
+/// - scoped arrays are used inside their scopes, and barriers stand where every iteration gets to.
 pub fn verify(kernel: Kernel) -> diag::Result<Verified> {
     let mut verifier = Verifier {
         kernel: &kernel,
@@ -51,11 +60,16 @@ pub fn verify(kernel: Kernel) -> diag::Result<Verified> {
         bound: HashSet::new(),
         set: HashSet::new(),
     };
-    match verifier.kernel() {
+    let mut checked = verifier.kernel();
+    let mut found = verifier.place;
+    if checked.is_ok() {
+        checked = shared::check(&kernel, &mut found);
+    }
+    match checked {
         Ok(()) => Ok(Verified(kernel)),
         Err(Problem(problem)) => {
             let mut place = vec![format!("kernel {}", kernel.name)];
-            place.append(&mut verifier.place);
+            place.append(&mut found);
             Err(diag::Error::bug("loops", format!("{}: {problem}", place.join(", "))))
         }
     }
@@ -80,7 +94,7 @@ struct Verifier<'a> {
     set: HashSet<LocalId>,
 }
 
-impl Verifier<'_> {
+impl<'a> Verifier<'a> {
     fn at(&mut self, place: String, check: impl FnOnce(&mut Self) -> Check) -> Check {
         self.place.push(place);
         check(self)?;
@@ -132,13 +146,27 @@ impl Verifier<'_> {
                     ensure(decl.role != Role::In, || "an input is written".to_owned())?;
                     v.expr(value)?;
                     ensure(value.ty == ty, || format!("the cell is {ty}, the value {}", value.ty))?;
-                    let combines = matches!(op, BinaryOp::Add | BinaryOp::Mul | BinaryOp::Min | BinaryOp::Max);
-                    ensure(combines && binary_accepts(*op, ty), || format!("`{}` does not scatter {ty}", op.name()))
+                    let accepted = combines(*op) && binary_accepts(*op, ty);
+                    ensure(accepted, || format!("`{}` does not scatter {ty}", op.name()))
+                })
+            }
+            Stmt::Update { target: Target::Cell { array, index }, op, value } => {
+                let ty = self.access(*array, index)?;
+                let decl = &self.kernel.arrays[array.index()];
+                self.at(format!("update of `{}`", decl.name), |v| {
+                    ensure(decl.role != Role::In, || "an input is written".to_owned())?;
+                    v.term(*op, value, ty)
+                })
+            }
+            Stmt::Update { target: Target::Local(local), op, value } => {
+                let decl = self.local(*local)?;
+                self.at(format!("update of `{}`", decl.name), |v| {
+                    v.is_set(*local, &decl.name)?;
+                    v.term(*op, value, decl.ty)
                 })
             }
             Stmt::Set { local, value } => {
-                let decl = self.kernel.locals.get(local.index());
-                let decl = decl.ok_or_else(|| Problem(format!("there is no local {}", local.0)))?;
+                let decl = self.local(*local)?;
                 self.at(format!("assignment to `{}`", decl.name), |v| {
                     v.expr(value)?;
                     ensure(value.ty == decl.ty, || format!("the local is {}, the value {}", decl.ty, value.ty))
@@ -146,7 +174,26 @@ impl Verifier<'_> {
                 self.set.insert(*local);
                 Ok(())
             }
+            Stmt::Alloc { body, .. } => self.block(body),
+            Stmt::Barrier => Ok(()),
         }
+    }
+
+    fn local(&self, local: LocalId) -> Result<&'a LocalDecl, Problem> {
+        let decl = self.kernel.locals.get(local.index());
+        decl.ok_or_else(|| Problem(format!("there is no local {}", local.0)))
+    }
+
+    fn is_set(&self, local: LocalId, name: &str) -> Check {
+        ensure(self.set.contains(&local), || format!("local `{name}` may be read before it is set"))
+    }
+
+    /// What an update adds to a target of type `ty`.
+    fn term(&mut self, op: BinaryOp, value: &Expr, ty: ScalarType) -> Check {
+        self.expr(value)?;
+        ensure(value.ty == ty, || format!("the target is {ty}, the value {}", value.ty))?;
+        let accepted = combines(op) && binary_accepts(op, ty);
+        ensure(accepted, || format!("`{}` does not reduce {ty}", op.name()))
     }
 
     fn for_loop(&mut self, f: &For) -> Check {
@@ -156,7 +203,8 @@ impl Verifier<'_> {
         ensure(f.kind != LoopKind::Vector(0), || "a vector loop has no lanes".to_owned())?;
         ensure(self.bound.insert(f.var), || "the variable is bound by another loop as well".to_owned())?;
         // What a parallel loop sets is lost after it, so also on the way to the next iteration of a loop around it.
-        let mut private = Private { locals: HashSet::new(), parallel: f.kind == LoopKind::Parallel };
+        let mut private = Private { locals: HashSet::new(), parallel: false, vector: false };
+        private.enter(f);
         private.block(&f.body);
         self.set.retain(|local| !private.locals.contains(local));
         let after = self.set.clone();
@@ -258,9 +306,8 @@ impl Verifier<'_> {
                 decl.ok_or_else(|| Problem(format!("there is no scalar {}", scalar.0)))?.ty
             }
             ExprKind::Local(local) => {
-                let decl = kernel.locals.get(local.index());
-                let decl = decl.ok_or_else(|| Problem(format!("there is no local {}", local.0)))?;
-                ensure(self.set.contains(local), || format!("local `{}` may be read before it is set", decl.name))?;
+                let decl = self.local(*local)?;
+                self.is_set(*local, &decl.name)?;
                 decl.ty
             }
             ExprKind::Load { array, index } => self.access(*array, index)?,
@@ -317,24 +364,35 @@ fn binary_accepts(op: BinaryOp, ty: ScalarType) -> bool {
     }
 }
 
-/// The locals that parallel loops among some statements set.
+/// The locals that belong to the iterations of parallel and vector loops among some statements: those that are set there.
+/// What lanes only update is one local for all of them.
 struct Private {
     locals: HashSet<LocalId>,
-    /// Inside a parallel loop.
     parallel: bool,
+    vector: bool,
+}
+
+impl Private {
+    fn enter(&mut self, f: &For) {
+        self.parallel |= f.kind.is_parallel();
+        self.vector |= f.kind.is_vector();
+    }
 }
 
 impl Visit for Private {
     fn stmt(&mut self, stmt: &Stmt) {
-        let outside = self.parallel;
+        let outside = (self.parallel, self.vector);
         match stmt {
-            Stmt::Set { local, .. } if self.parallel => {
+            Stmt::Set { local, .. } if self.parallel || self.vector => {
                 self.locals.insert(*local);
             }
-            Stmt::For(f) => self.parallel |= f.kind == LoopKind::Parallel,
+            Stmt::Update { target: Target::Local(local), .. } if self.parallel => {
+                self.locals.insert(*local);
+            }
+            Stmt::For(f) => self.enter(f),
             _ => {}
         }
         self.descend_stmt(stmt);
-        self.parallel = outside;
+        (self.parallel, self.vector) = outside;
     }
 }

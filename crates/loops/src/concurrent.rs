@@ -1,0 +1,206 @@
+//! What the iterations of a loop have to do with each other, as far as the loop shows it.
+//!
+//! In: one loop.  Out: which values in it change with its variable, which arrays its iterations add up in, and whether
+//! they can run in lockstep.
+//! Not here: that iterations may run at once; that is proven of the schedule, in `poly`.
+
+use program::BinaryOp;
+
+use crate::linear::{Linear, constant_difference, extremum_operands, linear};
+use crate::quotient::Range;
+use crate::walk::{Rewrite, VarsUsed, Visit};
+use crate::{ArrayId, Cond, Expr, ExprKind, For, Index, LoopKind, Parallel, Reduction, Space, Stmt, Target, VarId};
+
+/// The variables whose values depend on that of one loop: its own, and those of inner loops whose bounds do.
+#[derive(Clone, Debug)]
+pub(crate) struct Varying(Vec<VarId>);
+
+impl Varying {
+    pub(crate) fn with(var: VarId) -> Varying {
+        Varying(vec![var])
+    }
+
+    /// Takes in an inner loop; whether its bounds vary.
+    pub(crate) fn enter(&mut self, inner: &For) -> bool {
+        let varies = self.any([&inner.lo, &inner.hi]);
+        if varies {
+            self.0.push(inner.var);
+        }
+        varies
+    }
+
+    pub(crate) fn any<'a>(&self, indices: impl IntoIterator<Item = &'a Index>) -> bool {
+        self.among(&VarsUsed::of_indices(indices))
+    }
+
+    pub(crate) fn cond(&self, cond: &Cond) -> bool {
+        self.among(&VarsUsed::of_cond(cond))
+    }
+
+    fn among(&self, used: &[VarId]) -> bool {
+        used.iter().any(|var| self.0.contains(var))
+    }
+}
+
+/// Whether the loop is sure to have no second iteration.
+pub(crate) fn runs_at_most_once(f: &For) -> bool {
+    let lows = extremum_operands(&f.lo, true);
+    extremum_operands(&f.hi, false)
+        .iter()
+        .any(|hi| lows.iter().any(|lo| constant_difference(hi, lo).is_some_and(|length| length <= f.step)))
+}
+
+/// The body of a loop that has only this iteration, where it need not be a loop any more.
+pub(crate) fn only_iteration(kind: LoopKind, body: Vec<Stmt>) -> Vec<Stmt> {
+    let LoopKind::Parallel(parallel) = kind else { return body };
+    let body = DropBarriers.block(body);
+    parallel.private.into_iter().fold(body, |body, array| vec![Stmt::Alloc { array, space: Space::Scratch, body }])
+}
+
+/// Removes the barriers of one parallel loop.
+struct DropBarriers;
+
+impl Rewrite for DropBarriers {
+    fn stmt(&mut self, stmt: Stmt) -> Vec<Stmt> {
+        match stmt {
+            Stmt::Barrier => Vec::new(),
+            Stmt::For(f) if f.kind.is_parallel() => vec![Stmt::For(f)],
+            stmt => vec![self.descend_stmt(stmt)],
+        }
+    }
+}
+
+/// Whether the iterations can run in lockstep: all lanes run the same loops, one after the other, and share nothing that
+/// only threads share.
+pub fn runs_in_lockstep(f: &For) -> bool {
+    let mut lockstep = Lockstep { varying: Varying::with(f.var), holds: true };
+    lockstep.block(&f.body);
+    lockstep.holds
+}
+
+struct Lockstep {
+    varying: Varying,
+    holds: bool,
+}
+
+impl Visit for Lockstep {
+    // Only statements decide.
+    fn index(&mut self, _: &Index) {}
+    fn expr(&mut self, _: &Expr) {}
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::For(inner) => self.holds &= inner.kind.is_ordered() && !self.varying.any([&inner.lo, &inner.hi]),
+            Stmt::Barrier | Stmt::Alloc { space: Space::Shared, .. } => self.holds = false,
+            _ => {}
+        }
+        self.descend_stmt(stmt);
+    }
+}
+
+/// The arrays in which iterations of the loop may update the same cells, and which nothing in the loop uses otherwise: what
+/// has to be combined if the iterations run at once. Where the loop shows that every iteration has cells of its own, there
+/// is nothing to combine.
+pub fn reductions_of(f: &For) -> Vec<Reduction> {
+    let mut uses = Uses { outer: f, inner: Vec::new(), open: Vec::new(), shared: Vec::new(), otherwise: Vec::new() };
+    uses.block(&f.body);
+    let mut reductions: Vec<Reduction> = Vec::new();
+    for (array, op) in &uses.shared {
+        let other = uses.shared.iter().any(|(known, by)| known == array && by != op);
+        let reduction = Reduction { array: *array, op: *op };
+        if !other && !uses.otherwise.contains(array) && !reductions.contains(&reduction) {
+            reductions.push(reduction);
+        }
+    }
+    reductions
+}
+
+struct Uses<'a> {
+    outer: &'a For,
+    inner: Vec<Range>,
+    /// Arrays that belong to an iteration.
+    open: Vec<ArrayId>,
+    /// Updates of cells that another iteration may update.
+    shared: Vec<(ArrayId, BinaryOp)>,
+    /// Arrays that are not only updated.
+    otherwise: Vec<ArrayId>,
+}
+
+impl Uses<'_> {
+    fn within(&mut self, arrays: &[ArrayId], stmt: &Stmt) {
+        let outside = self.open.len();
+        self.open.extend(arrays);
+        self.descend_stmt(stmt);
+        self.open.truncate(outside);
+    }
+
+    /// Whether no two iterations of the loop touch a cell with these subscripts.
+    fn is_separate(&self, index: &[Index]) -> bool {
+        let separates = |index: &Index| {
+            let (stride, spread) = self.stride(index)?;
+            Some(stride.checked_abs()?.checked_mul(self.outer.step)? > spread)
+        };
+        index.iter().any(|index| separates(index).unwrap_or(false))
+    }
+
+    /// By how much a subscript moves with the loop's variable, and how far the inner loops move it meanwhile.
+    fn stride(&self, index: &Index) -> Option<(i64, i64)> {
+        let mut value = linear(index)?;
+        let mut spread: i64 = 0;
+        for range in self.inner.iter().rev() {
+            let Some(coefficient) = value.coefficient(range.var) else {
+                // It may still hide in a quotient.
+                value = value.replace(range.var, &Linear::constant(0))?;
+                continue;
+            };
+            let ends = range.at_least.iter().find_map(|low| {
+                let length = |high: &Linear| high.clone().add_scaled(low, -1)?.as_constant();
+                let length = range.less_than.iter().filter_map(length).min()?;
+                Some((low, length.checked_sub(1)?.max(0)))
+            });
+            let (low, width) = ends?;
+            value = value.replace(range.var, low)?;
+            spread = spread.checked_add(coefficient.checked_abs()?.checked_mul(width)?)?;
+        }
+        let stride = value.coefficient(self.outer.var)?;
+        value.replace(self.outer.var, &Linear::constant(0))?;
+        Some((stride, spread))
+    }
+}
+
+impl Visit for Uses<'_> {
+    // Index arithmetic loads nothing.
+    fn index(&mut self, _: &Index) {}
+
+    fn expr(&mut self, expr: &Expr) {
+        if let ExprKind::Load { array, .. } | ExprKind::Gather { array, .. } = &expr.kind {
+            self.otherwise.push(*array);
+        }
+        self.descend_expr(expr);
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::For(f) => {
+                self.inner.push(Range::of(f.var, &f.lo, &f.hi));
+                match &f.kind {
+                    LoopKind::Parallel(Parallel { private, .. }) => self.within(private, stmt),
+                    _ => self.descend_stmt(stmt),
+                }
+                self.inner.pop();
+            }
+            Stmt::Alloc { array, .. } => self.within(&[*array], stmt),
+            Stmt::Update { target: Target::Cell { array, index }, op, value } => {
+                if !self.open.contains(array) && !self.is_separate(index) {
+                    self.shared.push((*array, *op));
+                }
+                self.expr(value);
+            }
+            Stmt::Store { array, .. } | Stmt::Scatter { array, .. } => {
+                self.otherwise.push(*array);
+                self.descend_stmt(stmt);
+            }
+            _ => self.descend_stmt(stmt),
+        }
+    }
+}
