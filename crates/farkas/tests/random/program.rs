@@ -232,9 +232,7 @@ impl Generator<'_> {
     fn open_loop(&mut self, depth: usize, extent: char) -> String {
         let t = self.name("t");
         let (lo, hi) = (self.choose(&["0", "1", "0"]), self.choose(&["", "", " - 1"]));
-        // A stride of 3 inside two other loops can crash isl 0.27; `docs/architecture.md` says when.
-        let wide = if depth > 2 { " by 2 rev" } else { " by 3 rev" };
-        let order = self.choose(&["", " rev", " by 2", " by -1", " by -2", wide]);
+        let order = self.choose(&["", " rev", " by 2", " by -1", " by -2", " by 3 rev"]);
         self.line(depth, &format!("for {t} in {lo}..{extent}{hi}{order} {{"));
         self.indices.push(Index { name: t.clone(), extent });
         t

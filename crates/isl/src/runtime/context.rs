@@ -25,6 +25,7 @@ unsafe extern "C" {
     fn isl_ctx_set_max_operations(ctx: *mut c_void, max: c_ulong);
     fn isl_options_set_on_error(ctx: *mut c_void, value: c_int) -> c_int;
     fn isl_version() -> *const c_char;
+    fn farkas_isl_is_repaired__if_this_is_missing_set_CONFIG_SITE_and_clean_isl_rs() -> c_int;
 }
 
 const ON_ERROR_CONTINUE: c_int = 1;
@@ -53,13 +54,19 @@ impl Drop for Inner {
 impl Context {
     /// A fresh context that reports errors only through results.
     pub fn new() -> Result<Context> {
-        // SAFETY: no preconditions.
-        let ptr = NonNull::new(unsafe { isl_ctx_alloc() }).ok_or(Error::Isl {
-            kind: ErrorKind::Alloc,
-            message: "out of memory".to_owned(),
+        let failed = |kind, message: &str| Error::Isl {
+            kind,
+            message: message.to_owned(),
             function: "isl_ctx_alloc",
             location: None,
-        })?;
+        };
+        // Asked for the linker's sake: an isl that was not built with our site file has no such function.
+        // SAFETY: no preconditions.
+        if unsafe { farkas_isl_is_repaired__if_this_is_missing_set_CONFIG_SITE_and_clean_isl_rs() } == 0 {
+            return Err(failed(ErrorKind::Internal, "isl was built without its repairs"));
+        }
+        // SAFETY: no preconditions.
+        let ptr = NonNull::new(unsafe { isl_ctx_alloc() }).ok_or_else(|| failed(ErrorKind::Alloc, "out of memory"))?;
         // SAFETY: `ptr` is a live context.
         unsafe { isl_options_set_on_error(ptr.as_ptr(), ON_ERROR_CONTINUE) };
         Ok(Context { inner: Rc::new(Inner { ptr, frames: RefCell::default() }) })
