@@ -5,6 +5,7 @@
 //! Not here: isl, schedules, optimisation.
 #![forbid(unsafe_code)]
 
+mod concurrent;
 mod demand;
 mod env;
 mod error;
@@ -16,5 +17,5 @@ mod resolve_program;
 
 pub use env::Env;
 pub use error::Error;
-pub use resolve_loops::run_loops;
+pub use resolve_loops::{run_concurrently, run_loops};
 pub use resolve_program::run_program;

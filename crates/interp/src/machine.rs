@@ -8,6 +8,7 @@ use diag::Span;
 use loops::CompareOp;
 use program::{BinaryOp, Data, Fault, FaultKind, ScalarType, UnaryOp, Value};
 
+use crate::concurrent::{Concurrent, Random};
 use crate::demand::{self, Clause};
 use crate::env::{Declared, Memory};
 use crate::float::{Float, is_arithmetic};
@@ -102,8 +103,23 @@ pub(crate) enum Stmt {
     /// Combines the value with what is in the cell.
     Scatter(Cell, BinaryOp, Expr),
     Set(usize, Expr),
+    /// Combines the value with what is in a cell or local whose place is known.
+    Update(Target, BinaryOp, Expr),
+    /// Iterations that run at once.
+    Concurrent(Box<Concurrent>),
+    /// An array with cells of its own for the time of the statements.
+    Alloc(usize, Vec<Stmt>),
+    /// Iterations of a parallel loop wait for each other.
+    Barrier,
     /// A system of equations.
     Equations(Vec<Clause>),
+}
+
+/// What an update changes.
+#[derive(Debug)]
+pub(crate) enum Target {
+    Cell(Access),
+    Local(usize),
 }
 
 /// The values `lo..hi`: up from `lo` if the step is positive, down from `hi - 1` if it is negative; reversed if
@@ -131,19 +147,25 @@ impl Expr {
     }
 }
 
-/// Executes the statements.
-pub(crate) fn execute(stmts: &[Stmt], slots: usize, locals: Vec<Value>, arrays: &mut [Memory]) -> Run<()> {
-    Machine { slots: vec![0; slots], locals, arrays, missing: None }.block(stmts)
+/// Executes the statements, what runs at once in an order that the random numbers decide.
+pub(crate) fn execute(
+    stmts: &[Stmt],
+    slots: usize,
+    locals: Vec<Value>,
+    arrays: &mut [Memory],
+    random: Option<Random>,
+) -> Run<()> {
+    Machine { slots: vec![0; slots], locals, arrays, missing: None, random }.block(stmts)
 }
 
 /// The value of an expression without variables; `None` on overflow.
 pub(crate) fn constant(index: &Index) -> Option<i64> {
-    Machine { slots: Vec::new(), locals: Vec::new(), arrays: &mut [], missing: None }.index(index)
+    Machine { slots: Vec::new(), locals: Vec::new(), arrays: &mut [], missing: None, random: None }.index(index)
 }
 
 /// Whether a condition without variables holds; `None` on overflow.
 pub(crate) fn holds(cond: &Cond) -> Option<bool> {
-    Machine { slots: Vec::new(), locals: Vec::new(), arrays: &mut [], missing: None }.cond(cond)
+    Machine { slots: Vec::new(), locals: Vec::new(), arrays: &mut [], missing: None, random: None }.cond(cond)
 }
 
 /// Calls `body` at every point of loops over arrays that have extents, but no cells.
@@ -159,7 +181,7 @@ pub(crate) fn walk(
         undefined: None,
     };
     let mut arrays: Vec<Memory> = declared.iter().map(memory).collect();
-    Machine { slots: vec![0; slots], locals: Vec::new(), arrays: &mut arrays, missing: None }.points(
+    Machine { slots: vec![0; slots], locals: Vec::new(), arrays: &mut arrays, missing: None, random: None }.points(
         loops,
         &Cond::And(Vec::new()),
         None,
@@ -173,9 +195,11 @@ pub(crate) struct Machine<'a> {
     pub(crate) arrays: &'a mut [Memory],
     /// The array and the cell whose value was missing when the last evaluation failed.
     pub(crate) missing: Option<(usize, usize)>,
+    /// Decides the order of what runs at once, and what is in cells that nobody wrote.
+    pub(crate) random: Option<Random>,
 }
 
-fn overflow(span: Option<Span>) -> Box<Error> {
+pub(crate) fn overflow(span: Option<Span>) -> Box<Error> {
     Box::new(Error::IndexOverflow { span })
 }
 
@@ -184,7 +208,7 @@ fn division_by_zero(span: Option<Span>) -> Box<Error> {
 }
 
 /// The error with one more loop around it.
-fn within(mut error: Box<Error>, a_loop: &Loop, value: i64) -> Box<Error> {
+pub(crate) fn within(mut error: Box<Error>, a_loop: &Loop, value: i64) -> Box<Error> {
     if let (Error::Fault(fault), Some(name)) = (&mut *error, &a_loop.name) {
         fault.instance.insert(0, (name.clone(), value));
     }
@@ -192,11 +216,11 @@ fn within(mut error: Box<Error>, a_loop: &Loop, value: i64) -> Box<Error> {
 }
 
 impl Machine<'_> {
-    fn block(&mut self, stmts: &[Stmt]) -> Run<()> {
+    pub(crate) fn block(&mut self, stmts: &[Stmt]) -> Run<()> {
         stmts.iter().try_for_each(|stmt| self.stmt(stmt))
     }
 
-    fn stmt(&mut self, stmt: &Stmt) -> Run<()> {
+    pub(crate) fn stmt(&mut self, stmt: &Stmt) -> Run<()> {
         match stmt {
             Stmt::For(a_loop, body) => self.each(a_loop, |machine| machine.block(body)),
             Stmt::If(cond, then, otherwise, span) => {
@@ -205,17 +229,19 @@ impl Machine<'_> {
             }
             Stmt::Store(access, value) => {
                 let value = self.expr(value)?;
-                let position = self.position(access)?;
-                self.store(access.array, position, value)
+                self.assign(access, value)
             }
             Stmt::Scatter(cell, op, value) => {
                 let value = self.expr(value)?;
-                let position = self.find(cell)?;
-                let old = self.arrays[cell.array].data.get(position);
-                let old = old.ok_or_else(|| Error::Malformed { what: "a cell is missing".to_owned() })?;
-                let value = eval::binary(*op, old, value).map_err(|_| division_by_zero(cell.span))?;
-                self.store(cell.array, position, value)
+                self.scatter(cell, *op, value)
             }
+            Stmt::Update(target, op, value) => {
+                let value = self.expr(value)?;
+                self.update(target, *op, value)
+            }
+            Stmt::Concurrent(found) => self.concurrently(found),
+            Stmt::Alloc(array, body) => self.alloc(*array, body),
+            Stmt::Barrier => Ok(()),
             Stmt::Set(local, value) => {
                 self.locals[*local] = self.expr(value)?;
                 Ok(())
@@ -242,7 +268,7 @@ impl Machine<'_> {
     }
 
     /// Calls `body` for every value of the loop.
-    fn each(&mut self, a_loop: &Loop, mut body: impl FnMut(&mut Self) -> Run<()>) -> Run<()> {
+    pub(crate) fn each(&mut self, a_loop: &Loop, mut body: impl FnMut(&mut Self) -> Run<()>) -> Run<()> {
         let failed = || overflow(a_loop.span);
         let lo = self.index(&a_loop.lo).ok_or_else(failed)?;
         let hi = self.index(&a_loop.hi).ok_or_else(failed)?;
@@ -398,7 +424,7 @@ impl Machine<'_> {
     }
 
     /// The offset of a cell that depends on data; a subscript that leaves the array is the data's fault.
-    fn find(&mut self, cell: &Cell) -> Run<usize> {
+    pub(crate) fn find(&mut self, cell: &Cell) -> Run<usize> {
         let mut position = 0;
         for (number, index) in cell.index.iter().enumerate() {
             let Value::I64(index) = self.expr(index)? else {
@@ -449,7 +475,7 @@ impl Machine<'_> {
     }
 
     /// Whether it holds; `None` on overflow.
-    fn cond(&self, cond: &Cond) -> Option<bool> {
+    pub(crate) fn cond(&self, cond: &Cond) -> Option<bool> {
         match cond {
             Cond::Compare(op, a, b) => Some(op.holds(self.index(a)?, self.index(b)?)),
             Cond::Not(cond) => self.cond(cond).map(|holds| !holds),

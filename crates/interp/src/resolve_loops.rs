@@ -1,24 +1,40 @@
 //! Running a loop tree.
 
 use diag::Span;
-use loops::{For, Kernel, Target, Verified};
-use program::Value;
+use loops::{For, Kernel, LoopKind, Verified, Visit};
+use program::{Role, Value};
 
+use crate::concurrent::{Concurrent, Random, waits};
 use crate::env::{Declared, Env};
-use crate::machine::{Access, Cell, Cond, Expr, Index, Loop, Stmt, execute};
+use crate::machine::{Access, Cell, Cond, Expr, Index, Loop, Stmt, Target, execute};
 use crate::{Error, machine};
 
-/// Runs a kernel on the arguments, in the order of the loops; parallel and vector loops run like serial ones.
+/// Runs a kernel on the arguments, in the order of the loops; parallel and vector loops run like serial ones, from barrier to
+/// barrier.
 pub fn run_loops(kernel: &Verified, env: &mut Env) -> Result<(), Error> {
+    run(kernel, env, None)
+}
+
+/// Runs a kernel on the arguments: iterations of parallel loops in an order that the seed decides, lanes of vector loops in
+/// lockstep, and what nobody has written with arbitrary content.
+pub fn run_concurrently(kernel: &Verified, env: &mut Env, seed: u64) -> Result<(), Error> {
+    run(kernel, env, Some(Random(seed)))
+}
+
+fn run(kernel: &Verified, env: &mut Env, mut random: Option<Random>) -> Result<(), Error> {
     env.check_params(&kernel.params.iter().map(String::as_str).collect::<Vec<_>>())?;
     let scalars = kernel.scalars.iter().map(|scalar| (scalar.name.as_str(), scalar.ty));
     env.check_scalars(&scalars.collect::<Vec<_>>())?;
-    let resolver = Resolver { kernel, params: &env.params, scalars: &env.scalars };
+    let resolver = Resolver { kernel, params: &env.params, scalars: &env.scalars, concurrent: random.is_some() };
     let declared = resolver.arrays()?;
     let body = resolver.block(&kernel.body);
     let locals = kernel.locals.iter().map(|local| Value::from_i64(local.ty, 0)).collect();
     let mut arrays = env.take_arrays(declared)?;
-    let result = execute(&body, kernel.vars.len(), locals, &mut arrays);
+    if let Some(random) = &mut random {
+        let unwritten = arrays.iter_mut().filter(|memory| memory.declared.role == Role::Local);
+        unwritten.for_each(|memory| random.spoil(memory));
+    }
+    let result = execute(&body, kernel.vars.len(), locals, &mut arrays, random);
     env.return_arrays(arrays);
     result.map_err(|error| *error)
 }
@@ -27,6 +43,8 @@ struct Resolver<'a> {
     kernel: &'a Kernel,
     params: &'a [i64],
     scalars: &'a [Value],
+    /// Whether loops run as their kinds say.
+    concurrent: bool,
 }
 
 impl Resolver<'_> {
@@ -45,10 +63,25 @@ impl Resolver<'_> {
 
     fn stmt(&self, stmt: &loops::Stmt) -> Stmt {
         match stmt {
-            loops::Stmt::For(For { var, lo, hi, step, body, .. }) => {
+            loops::Stmt::For(found) => {
+                let For { var, kind, lo, hi, step, body } = found;
                 let (lo, hi) = (self.index(lo), self.index(hi));
                 let a_loop = Loop { slot: var.index(), name: None, lo, hi, step: *step, rev: false, span: None };
-                Stmt::For(a_loop, self.block(body))
+                let body = self.block(body);
+                match kind {
+                    // One iteration after the other would wait for ever.
+                    LoopKind::Parallel(parallel) if self.concurrent || body.iter().any(waits) => {
+                        let private = parallel.private.iter().map(|array| array.index()).collect();
+                        let (locals, waits) = (own_locals(found), body.iter().any(waits));
+                        Stmt::Concurrent(Box::new(Concurrent { a_loop, lanes: None, locals, private, waits, body }))
+                    }
+                    LoopKind::Vector(lanes) if self.concurrent => {
+                        let (lanes, locals) = (Some(*lanes as usize), own_locals(found));
+                        let private = Vec::new();
+                        Stmt::Concurrent(Box::new(Concurrent { a_loop, lanes, locals, private, waits: false, body }))
+                    }
+                    _ => Stmt::For(a_loop, body),
+                }
             }
             loops::Stmt::If { cond, then, otherwise } => {
                 Stmt::If(self.cond(cond), self.block(then), self.block(otherwise), None)
@@ -61,21 +94,15 @@ impl Resolver<'_> {
                 Stmt::Scatter(cell, *op, self.expr(value, None))
             }
             loops::Stmt::Update { target, op, value } => {
-                let (ty, value) = (value.ty, self.expr(value, None));
-                match target {
-                    Target::Cell { array, index } => {
-                        let old = Expr::Load(self.access(*array, index));
-                        Stmt::Store(self.access(*array, index), Expr::binary(*op, old, value, ty, None))
-                    }
-                    Target::Local(local) => {
-                        Stmt::Set(local.index(), Expr::binary(*op, Expr::Local(local.index()), value, ty, None))
-                    }
-                }
+                let target = match target {
+                    loops::Target::Cell { array, index } => Target::Cell(self.access(*array, index)),
+                    loops::Target::Local(local) => Target::Local(local.index()),
+                };
+                Stmt::Update(target, *op, self.expr(value, None))
             }
             loops::Stmt::Set { local, value } => Stmt::Set(local.index(), self.expr(value, None)),
-            loops::Stmt::Alloc { body, .. } => Stmt::If(Cond::And(Vec::new()), self.block(body), Vec::new(), None),
-            // One iteration after the other meets nobody.
-            loops::Stmt::Barrier => Stmt::If(Cond::And(Vec::new()), Vec::new(), Vec::new(), None),
+            loops::Stmt::Alloc { array, body, .. } => Stmt::Alloc(array.index(), self.block(body)),
+            loops::Stmt::Barrier => Stmt::Barrier,
         }
     }
 
@@ -132,4 +159,24 @@ impl Resolver<'_> {
             loops::Cond::Or(parts) => Cond::Or(conds(parts)),
         }
     }
+}
+
+/// The locals that belong to the iterations of a loop: those that are set in it. In a parallel loop there are no others.
+fn own_locals(found: &For) -> Vec<usize> {
+    struct Own(Vec<usize>);
+
+    impl Visit for Own {
+        fn stmt(&mut self, stmt: &loops::Stmt) {
+            if let loops::Stmt::Set { local, .. } = stmt
+                && !self.0.contains(&local.index())
+            {
+                self.0.push(local.index());
+            }
+            self.descend_stmt(stmt);
+        }
+    }
+
+    let mut own = Own(Vec::new());
+    own.block(&found.body);
+    own.0
 }

@@ -24,7 +24,7 @@ pub fn run_program(function: &Function, env: &mut Env) -> Result<(), Error> {
     let declared = resolver.arrays()?;
     let body = resolver.body(&declared)?;
     let mut arrays = env.take_arrays(declared)?;
-    let result = execute(&body, function.iters.len(), Vec::new(), &mut arrays);
+    let result = execute(&body, function.iters.len(), Vec::new(), &mut arrays, None);
     env.return_arrays(arrays);
     result.map_err(|error| *error)
 }

@@ -27,9 +27,8 @@ struct Bounds<'a> {
 impl Visit for Bounds<'_> {
     fn index(&mut self, index: &Index) {
         self.fits &= self.of(index) < LIMIT;
-        if let Index::Select(cond, ..) = index {
-            self.cond(cond);
-        }
+        // Conditions of choices inside are index arithmetic too.
+        self.descend_index(index);
     }
 
     fn stmt(&mut self, stmt: &Stmt) {
@@ -51,7 +50,10 @@ impl Bounds<'_> {
             Index::Var(id) => self.vars[id.index()],
             Index::Add(a, b) | Index::Sub(a, b) => self.of(a).saturating_add(self.of(b)),
             Index::Mul(a, factor) => self.of(a).max(1).saturating_mul(i128::from(*factor).abs().max(1)),
-            Index::FloorDiv(a, _) | Index::Mod(a, _) => self.of(a),
+            // A quotient that rounds down may be -1.
+            Index::FloorDiv(a, _) => self.of(a).max(1),
+            // The remainder of a negative number may be larger than that.
+            Index::Mod(a, divisor) => self.of(a).max(i128::from(*divisor).abs()),
             Index::Min(a, b) | Index::Max(a, b) | Index::Select(_, a, b) => self.of(a).max(self.of(b)),
         }
     }
@@ -70,5 +72,16 @@ mod tests {
         assert!(index_arithmetic_fits(&kernel, &[1 << 40]));
         assert!(!index_arithmetic_fits(&kernel, &[1 << 60]));
         assert!(!index_arithmetic_fits(&kernel, &[i64::MAX]));
+    }
+
+    #[test]
+    fn conditions_inside_and_remainders_count() {
+        let fits = |index: &str, size: i64| {
+            let text = format!("kernel f(N; A: out i64[N]) {{\n    A[0] = index({index})\n}}\n");
+            index_arithmetic_fits(&crate::parse(&text).unwrap(), &[size])
+        };
+        assert!(fits("1 + select(1000 * N < 5, 1, 2)", 1 << 40));
+        assert!(!fits("1 + select(1000 * N < 5, 1, 2)", 1 << 60));
+        assert!(!fits("1000 * ((0 - N) mod 4611686018427387904)", 1));
     }
 }

@@ -241,7 +241,7 @@ impl Emitter<'_> {
             }
             // All loops run one iteration after the other, so scoped arrays can have one place for the whole call.
             Stmt::Alloc { body, .. } => self.stmts(body),
-            Stmt::Barrier => Ok(()),
+            Stmt::Barrier => Err(diag::Error::bug("cpu", "iterations that run one after the other cannot wait")),
         }
     }
 

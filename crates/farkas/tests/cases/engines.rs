@@ -161,7 +161,7 @@ fn with_read_only<T>(held: &[(String, Held)], ask: impl FnOnce(&Args<'_>) -> T) 
     ask(&args)
 }
 
-/// Executes the printed loops, read back.
+/// Executes the printed loops, read back, with parallel iterations shuffled and lanes in lockstep.
 pub(crate) fn run_loops(
     compiled: &Function,
     function: &program::Function,
@@ -194,7 +194,7 @@ pub(crate) fn run_loops(
         });
         places.push(place);
     }
-    if let Err(error) = interp::run_loops(&kernel, &mut env) {
+    if let Err(error) = interp::run_concurrently(&kernel, &mut env, 1) {
         return Ok(Err(Error::Call(CallError::Interpret(error))));
     }
     for (place, result) in places.into_iter().zip(env.arrays) {

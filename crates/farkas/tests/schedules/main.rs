@@ -164,7 +164,7 @@ impl<'a> Subject<'a> {
         let mut expected = env(self.written.function.arrays.iter().map(|array| array.name.clone()).collect());
         let mut found = env(kernel.arrays.iter().map(|array| array.name.clone()).collect());
         interp::run_program(&self.written.function, &mut expected).map_err(|error| show(&error))?;
-        interp::run_loops(&kernel, &mut found).map_err(|error| show(&error))?;
+        interp::run_concurrently(&kernel, &mut found, 1).map_err(|error| show(&error))?;
         for name in ["U", "x"] {
             let one = self.written.function.arrays.iter().position(|array| array.name == name);
             let two = kernel.arrays.iter().position(|array| array.name == name);
