@@ -33,8 +33,9 @@ const NEVER_REACHES: [(&str, &str, &str); 4] = [
     ("syntax", "isl", "text never reaches isl"),
 ];
 
-/// Foreign crates (by the start of their name) that one of ours hides from the rest.
-const HIDDEN: [(&str, &str); 4] = [("isl-rs", "isl"), ("pest", "syntax"), ("cranelift", "cpu"), ("cudarc", "ptx")];
+/// Foreign crates (by the start of their name) that a few of ours hide from the rest.
+const HIDDEN: [(&str, &[&str]); 4] =
+    [("isl-rs", &["isl"]), ("pest", &["syntax", "ptx"]), ("cranelift", &["cpu"]), ("cudarc", &["ptx"])];
 
 #[derive(Debug, PartialEq, Eq)]
 struct Dependency {
@@ -63,9 +64,10 @@ pub(super) fn check_edges(sources: &[SourceFile]) -> Vec<Problem> {
             if ours && !allowed.contains(&package) {
                 report(Some(dependency.line), format!("`{name}` may not use `{package}`"));
             }
-            if let Some((_, owner)) = HIDDEN.iter().find(|(start, owner)| package.starts_with(start) && *owner != name)
-            {
-                report(Some(dependency.line), format!("only `{owner}` may use `{package}`"));
+            let hidden = |(start, owners): &&(&str, &[&str])| package.starts_with(start) && !owners.contains(&name);
+            if let Some((_, owners)) = HIDDEN.iter().find(hidden) {
+                let owners: Vec<_> = owners.iter().map(|owner| format!("`{owner}`")).collect();
+                report(Some(dependency.line), format!("only {} may use `{package}`", owners.join(" and ")));
             }
             if ours {
                 uses.entry(name).or_default().insert(package.to_owned());

@@ -1,0 +1,16 @@
+//! NVIDIA GPUs: kernels as typed instructions, and two ways to run their text.
+//!
+//! In: kernels made with [`build`], or anyone's PTX.  Out: PTX that NVIDIA's assembler takes, and what it computes.
+//! Not here: which loop becomes which axis of the grid; no schedule is decided here.
+#![forbid(unsafe_code)]
+
+pub mod build;
+pub mod emulate;
+mod flow;
+pub mod ir;
+mod parse;
+mod print;
+mod verify;
+
+pub use parse::{SyntaxError, parse};
+pub use verify::{Problem, Verified, verify};
