@@ -6,6 +6,7 @@
 mod bench;
 mod demo;
 mod process;
+mod ptx;
 mod setup;
 mod test;
 mod tidy;
@@ -22,6 +23,7 @@ Commands:
   demo            set up, build in release mode, and run examples/matmul.fks step by step
   test            set up, then check formatting, clippy and tidy, and run all tests
   tidy            check crate edges, file sizes, machine paths and other house rules
+  ptx-check       assemble the PTX of the example kernels with NVIDIA's assembler, if it can be installed
   bench [NAME…]   measure run time against C, compile time by stage, exploration; NAME picks some
   help            show this text";
 
@@ -39,12 +41,13 @@ fn main() -> ExitCode {
         ("demo", []) => demo::show(),
         ("test", []) => test::test_all(),
         ("tidy", []) => tidy::check_workspace(),
+        ("ptx-check", []) => ptx::check(),
         ("bench", names) if !names.iter().any(|name| name.starts_with('-')) => bench::measure(names),
         ("help" | "--help" | "-h", []) => {
             say(USAGE);
             Ok(())
         }
-        ("setup" | "demo" | "test" | "tidy" | "bench" | "help" | "--help" | "-h", extra) => {
+        ("setup" | "demo" | "test" | "tidy" | "ptx-check" | "bench" | "help" | "--help" | "-h", extra) => {
             complain(format!("`cargo xtask {command}` does not take `{}`\n\n{USAGE}", extra.join(" ")));
             return ExitCode::from(USAGE_ERROR);
         }

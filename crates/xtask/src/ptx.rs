@@ -1,0 +1,244 @@
+//! PTX before NVIDIA's own assembler: does every kernel assemble, without spills, and what does its hot loop look like?
+//!
+//! In: the kernels that `crates/ptx/examples/kernels` writes.  Out: a table, or the kernels that fail.
+//! The assembler and the disassembler come from Python's package index into a private environment under `target`; where
+//! that cannot be had the check is skipped, and says so.
+
+mod assembler;
+mod machine_code;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::process::{capture, cargo, command, say, workspace_root};
+use assembler::{Usage, assemble};
+use machine_code::{HotLoop, hot_loop};
+
+/// The architectures that every kernel must assemble for, from its own on.
+const TARGETS: [u32; 5] = [70, 80, 90, 100, 120];
+/// The architecture whose machine code is looked at.
+const SHOWN: u32 = 80;
+
+/// What is installed; the versions know all of [`TARGETS`].
+const PACKAGES: [&str; 2] = ["nvidia-cuda-nvcc-cu12==12.9.86", "nvidia-cuda-nvdisasm==13.4.92"];
+
+/// What must hold of the matrix multiplication in the machine code for [`SHOWN`].
+const MATMUL: &str = "matmul_128x128x8";
+const MAX_REGISTERS: u32 = 128;
+const MIN_FFMA_SHARE: f64 = 0.85;
+const FFMA_PER_WIDE_LOAD: usize = 16;
+const MAX_BARRIERS: usize = 2;
+
+/// Checked, or not and why.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Checked,
+    Skipped(String),
+}
+
+/// `cargo xtask ptx-check`.
+pub(crate) fn check() -> Result<(), String> {
+    if let Outcome::Skipped(reason) = check_if_possible()? {
+        say(format!("ptx-check: skipped: {reason}"));
+    }
+    Ok(())
+}
+
+pub(crate) fn check_if_possible() -> Result<Outcome, String> {
+    let tools = match install() {
+        Ok(tools) => tools,
+        Err(reason) => return Ok(Outcome::Skipped(reason)),
+    };
+    let folder = workspace_root().join("target").join("ptx-check");
+    let kernels = write_kernels(&folder)?;
+    let mut problems = Vec::new();
+    let mut assembled = 0;
+    let targets: Vec<_> = TARGETS.iter().map(|target| format!("sm_{target:<4}")).collect();
+    say(format!("{:<20}  registers: {} shared  hot loop in sm_{SHOWN}", "kernel", targets.join(" ")));
+    for path in &kernels {
+        let kernel = check_kernel(&tools, path, &folder)?;
+        assembled += kernel.usage.iter().flatten().count();
+        say(kernel.row());
+        problems.extend(kernel.problems);
+    }
+    if problems.is_empty() {
+        say(format!("ptx-check: {} kernels, assembled {assembled} times without a warning or a spill", kernels.len()));
+        return Ok(Outcome::Checked);
+    }
+    Err(problems.join("\n"))
+}
+
+struct Tools {
+    ptxas: PathBuf,
+    nvdisasm: PathBuf,
+}
+
+/// Finds the tools in the private environment, or makes it.
+fn install() -> Result<Tools, String> {
+    let environment = workspace_root().join("target").join("ptx-tools");
+    if let Ok(tools) = find_tools(&environment) {
+        return Ok(tools);
+    }
+    say("installing NVIDIA's assembler into target/ptx-tools");
+    let short = |error: String| error.lines().take(3).collect::<Vec<_>>().join("; ");
+    let place = environment.to_string_lossy().into_owned();
+    capture(&mut command("python3", &["-m", "venv", &place])).map_err(short)?;
+    let python = environment.join("bin").join("python");
+    let mut pip = command(python, &["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]);
+    capture(pip.args(PACKAGES)).map_err(short)?;
+    find_tools(&environment)
+}
+
+fn find_tools(environment: &Path) -> Result<Tools, String> {
+    let find = |name: &str| {
+        let path = find_file(environment, name).ok_or_else(|| format!("the packages hold no `{name}`"))?;
+        make_executable(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok::<_, String>(path)
+    };
+    Ok(Tools { ptxas: find("ptxas")?, nvdisasm: find("nvdisasm")? })
+}
+
+fn find_file(folder: &Path, name: &str) -> Option<PathBuf> {
+    for entry in fs::read_dir(folder).ok()?.flatten() {
+        let kind = entry.file_type().ok()?;
+        if kind.is_dir() {
+            if let Some(found) = find_file(&entry.path(), name) {
+                return Some(found);
+            }
+        } else if kind.is_file() && entry.file_name() == name {
+            return Some(entry.path());
+        }
+    }
+    None
+}
+
+/// Archives may lose the mark.
+#[cfg(unix)]
+fn make_executable(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mut permissions = fs::metadata(path)?.permissions();
+    if permissions.mode() & 0o100 == 0 {
+        permissions.set_mode(permissions.mode() | 0o755);
+        fs::set_permissions(path, permissions)?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn make_executable(_path: &Path) -> std::io::Result<()> {
+    Ok(())
+}
+
+/// The files that the example writes, sorted by name.
+fn write_kernels(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let texts = folder.join("ptx");
+    if texts.exists() {
+        fs::remove_dir_all(&texts).map_err(|error| format!("{}: {error}", texts.display()))?;
+    }
+    let mut example = command(cargo(), &["run", "--quiet", "--package", "farkas-ptx", "--example", "kernels", "--"]);
+    capture(example.arg(&texts))?;
+    let entries = fs::read_dir(&texts).map_err(|error| format!("{}: {error}", texts.display()))?;
+    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    found.sort();
+    if found.is_empty() { Err("no kernels were written".to_owned()) } else { Ok(found) }
+}
+
+/// What the tools say about one kernel.
+struct Checked {
+    name: String,
+    /// For each of [`TARGETS`]; `None` where the kernel is for younger ones.
+    usage: Vec<Option<Usage>>,
+    hot: Option<HotLoop>,
+    problems: Vec<String>,
+}
+
+impl Checked {
+    fn row(&self) -> String {
+        let registers = self.usage.iter().map(|usage| match usage {
+            Some(usage) => format!("{:<7}", usage.registers),
+            None => format!("{:<7}", "–"),
+        });
+        let shared = self.usage.iter().flatten().map(|usage| usage.shared).max().unwrap_or(0);
+        let hot = self.hot.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
+        format!("{:<20}             {} {shared:<6}  {hot}", self.name, registers.collect::<Vec<_>>().join(" "))
+    }
+}
+
+fn check_kernel(tools: &Tools, path: &Path, folder: &Path) -> Result<Checked, String> {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let oldest = oldest_target(&text).ok_or_else(|| format!("{name} names no target"))?;
+    let cubin = folder.join("kernel.cubin");
+    let mut checked = Checked { name, usage: Vec::new(), hot: None, problems: Vec::new() };
+    for target in TARGETS {
+        if target < oldest {
+            checked.usage.push(None);
+            continue;
+        }
+        match assemble(&tools.ptxas, path, target, &cubin) {
+            Ok(usage) => checked.usage.push(Some(usage)),
+            Err(error) => {
+                checked.usage.push(None);
+                checked.problems.push(format!("{} for sm_{target}: {error}", checked.name));
+                continue;
+            }
+        }
+        if target == SHOWN {
+            let output = capture(command(&tools.nvdisasm, &["-c"]).arg(&cubin))?;
+            checked.hot = hot_loop(&String::from_utf8_lossy(&output.stdout));
+        }
+    }
+    if checked.name == MATMUL {
+        let position = TARGETS.iter().position(|target| *target == SHOWN).unwrap_or(0);
+        let usage = checked.usage.get(position).and_then(Option::as_ref);
+        checked.problems.extend(check_matmul(usage, checked.hot.as_ref()));
+    }
+    Ok(checked)
+}
+
+/// `80` of `.target sm_80`.
+fn oldest_target(text: &str) -> Option<u32> {
+    text.lines().find_map(|line| line.trim().strip_prefix(".target sm_")?.trim().parse().ok())
+}
+
+fn check_matmul(usage: Option<&Usage>, hot: Option<&HotLoop>) -> Vec<String> {
+    let (Some(usage), Some(hot)) = (usage, hot) else {
+        return vec![format!("{MATMUL}: no machine code with a loop to look at")];
+    };
+    let mut problems = Vec::new();
+    let mut require = |holds: bool, what: String| {
+        if !holds {
+            problems.push(format!("{MATMUL}: {what}"));
+        }
+    };
+    require(usage.registers <= MAX_REGISTERS, format!("{} registers, not {MAX_REGISTERS}", usage.registers));
+    require(hot.ffma_share() >= MIN_FFMA_SHARE, format!("{:.0} % FFMA", hot.ffma_share() * 100.0));
+    let wide = hot.count("LDS.128");
+    require(wide * FFMA_PER_WIDE_LOAD <= hot.count("FFMA"), format!("{wide} LDS.128 in the hot loop"));
+    require(wide == hot.count("LDS"), "narrow loads of shared memory".to_owned());
+    require(hot.count("BAR") <= MAX_BARRIERS, format!("{} barriers in the hot loop", hot.count("BAR")));
+    let global = hot.count("LDG");
+    require(global > 0 && hot.count("LDG.E.128") == global, "narrow loads of global memory".to_owned());
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_read() {
+        assert_eq!(oldest_target(".version 7.0\n.target sm_80\n"), Some(80));
+        assert_eq!(oldest_target(".version 7.0\n"), None);
+    }
+
+    #[test]
+    fn matmul_is_held_to_its_figures() {
+        let usage = Usage { registers: 129, shared: 0 };
+        let code = ".L_x_1:\n /*0*/ FFMA R1, R2, R3, R1 ;\n /*10*/ LDS R1, [R2] ;\n /*20*/ BRA `(.L_x_1) ;\n";
+        let problems = check_matmul(Some(&usage), hot_loop(code).as_ref());
+        assert_eq!(problems.len(), 4, "{problems:?}");
+        assert!(problems[0].contains("129 registers"));
+        assert_eq!(check_matmul(None, None).len(), 1);
+    }
+}

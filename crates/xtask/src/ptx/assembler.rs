@@ -1,0 +1,64 @@
+//! One run of `ptxas`, and what it says.
+
+use std::path::Path;
+
+use crate::process::{capture, command};
+
+/// What a kernel takes of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Usage {
+    pub(super) registers: u32,
+    /// Bytes of shared memory of a block.
+    pub(super) shared: u32,
+}
+
+/// Assembles a file; warnings and spills are errors.
+pub(super) fn assemble(ptxas: &Path, path: &Path, target: u32, cubin: &Path) -> Result<Usage, String> {
+    let arch = format!("-arch=sm_{target}");
+    let mut run = command(ptxas, &["-v", "-Werror", "-warn-spills", &arch, "-o"]);
+    let output = capture(run.arg(cubin).arg(path))?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    read_usage(&said).ok_or_else(|| format!("ptxas did not say what the kernel takes:\n{said}"))?
+}
+
+/// The figures of `-v`. Spills are an error whatever the flags make of them.
+fn read_usage(said: &str) -> Option<Result<Usage, String>> {
+    let spilled: u32 = ["bytes spill stores", "bytes spill loads"].iter().filter_map(|what| before(said, what)).sum();
+    if spilled > 0 {
+        return Some(Err(format!("{spilled} bytes are spilled")));
+    }
+    let registers = said.split("Used ").nth(1)?.split_whitespace().next()?.parse().ok()?;
+    Some(Ok(Usage { registers, shared: before(said, "bytes smem").unwrap_or(0) }))
+}
+
+/// The number in front of some words.
+fn before(text: &str, words: &str) -> Option<u32> {
+    text.split(words).next().filter(|front| front.len() < text.len())?.split_whitespace().next_back()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAID: &str = "\
+ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'k' for 'sm_80'
+ptxas info    : Function properties for k
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 113 registers, used 1 barriers, 8320 bytes smem, 384 bytes cmem[0]
+";
+
+    #[test]
+    fn figures_are_read() {
+        assert_eq!(read_usage(SAID), Some(Ok(Usage { registers: 113, shared: 8320 })));
+        let without = SAID.replace(" 8320 bytes smem,", "");
+        assert_eq!(read_usage(&without), Some(Ok(Usage { registers: 113, shared: 0 })));
+        assert_eq!(read_usage("nothing"), None);
+    }
+
+    #[test]
+    fn spills_are_errors() {
+        let spilled = SAID.replace("0 bytes spill loads", "16 bytes spill loads");
+        assert_eq!(read_usage(&spilled), Some(Err("16 bytes are spilled".to_owned())));
+    }
+}
