@@ -26,12 +26,12 @@ pub use memory::{BufferId, Memory};
 
 use crate::ir::Module;
 use crate::parse::{SyntaxError, parse};
+use crate::shape::{check_arguments, check_shape};
 use block::{Grid, Random, Room};
 use code::{Code, decode};
 
 /// The most shared memory that a block of any architecture has.
 const MAX_SHARED: u64 = 227 << 10;
-const MAX_THREADS: u64 = 1024;
 
 /// A module that is ready to run.
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl Emulator {
     /// Runs a kernel to its end. After a fault the memory holds what was written until then.
     pub fn launch(&self, launch: &Launch<'_>, memory: &mut Memory, options: &Options) -> Result<Counts, Fault> {
         let code = self.find(launch.kernel)?;
-        check_shape(code, launch)?;
+        check_launch(code, launch)?;
         let params = pack_arguments(code, launch.arguments, memory)?;
         let shared_bytes = code.static_shared.next_multiple_of(16) + launch.dynamic_shared;
         if shared_bytes > MAX_SHARED {
@@ -136,44 +136,23 @@ impl Emulator {
     }
 }
 
-fn check_shape(code: &Code, launch: &Launch<'_>) -> Result<(), Fault> {
-    let product = |axes: [u32; 3]| axes.iter().map(|axis| u128::from(*axis)).product::<u128>();
-    let (blocks, threads) = (product(launch.grid), product(launch.block));
-    let [x, y, z] = launch.grid;
-    if blocks == 0 || x > i32::MAX as u32 || y > 65_535 || z > 65_535 {
-        return Err(Fault::launch(format!("a grid of {x} × {y} × {z} blocks does not exist")));
-    }
-    if blocks > u128::from(shadow::MAX_BLOCKS) {
+fn check_launch(code: &Code, launch: &Launch<'_>) -> Result<(), Fault> {
+    check_shape(&code.name, code.max_threads, launch.grid, launch.block).map_err(Fault::launch)?;
+    let blocks: u64 = launch.grid.iter().map(|axis| u64::from(*axis)).product();
+    if blocks > shadow::MAX_BLOCKS {
         return Err(Fault::launch(format!("{blocks} blocks; the emulator runs at most {}", shadow::MAX_BLOCKS)));
-    }
-    let [x, y, z] = launch.block;
-    if threads == 0 || threads > u128::from(MAX_THREADS) || z > 64 {
-        return Err(Fault::launch(format!("a block of {x} × {y} × {z} threads does not exist")));
-    }
-    if let Some(most) = code.max_threads
-        && threads > product(most)
-    {
-        let allowed = product(most);
-        return Err(Fault::launch(format!("{threads} threads in a block; `{}` allows {allowed}", code.name)));
     }
     Ok(())
 }
 
 /// The parameters as the kernel reads them.
 fn pack_arguments(code: &Code, arguments: &[Argument], memory: &Memory) -> Result<Vec<u8>, Fault> {
-    if arguments.len() != code.params.len() {
-        let (takes, got) = (code.params.len(), arguments.len());
-        return Err(Fault::launch(format!("`{}` takes {takes} arguments, not {got}", code.name)));
-    }
-    let mut packed = vec![0; code.param_bytes as usize];
-    for (argument, (name, offset, size)) in arguments.iter().zip(&code.params) {
-        let bytes = match argument {
+    let mut values = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        values.push(match argument {
             Argument::Pointer(buffer, start) => match memory.address(*buffer) {
-                Some(address) => (address + start).to_le_bytes().to_vec(),
-                None => {
-                    let has = memory.count();
-                    return Err(Fault::launch(format!("`{name}` is a buffer of another memory; this one has {has}")));
-                }
+                Some(address) => address.wrapping_add(*start).to_le_bytes().to_vec(),
+                None => return Err(Fault::launch("an argument is a buffer of another memory")),
             },
             Argument::U32(value) => value.to_le_bytes().to_vec(),
             Argument::S32(value) => value.to_le_bytes().to_vec(),
@@ -182,14 +161,16 @@ fn pack_arguments(code: &Code, arguments: &[Argument], memory: &Memory) -> Resul
             Argument::F32(value) => value.to_le_bytes().to_vec(),
             Argument::F64(value) => value.to_le_bytes().to_vec(),
             Argument::Bytes(bytes) => bytes.clone(),
-        };
-        if bytes.len() as u64 != *size {
-            let got = bytes.len();
-            return Err(Fault::launch(format!("the parameter `{name}` has {size} bytes, its argument {got}")));
-        }
+        });
+    }
+    let sizes: Vec<u64> = values.iter().map(|value| value.len() as u64).collect();
+    let params = code.params.iter().map(|(name, _, size)| (name.as_str(), *size));
+    check_arguments(&code.name, params, &sizes).map_err(Fault::launch)?;
+    let mut packed = vec![0; code.param_bytes as usize];
+    for (value, (_, offset, _)) in values.iter().zip(&code.params) {
         let start = *offset as usize;
-        if let Some(place) = packed.get_mut(start..start + bytes.len()) {
-            place.copy_from_slice(&bytes);
+        if let Some(place) = packed.get_mut(start..start + value.len()) {
+            place.copy_from_slice(value);
         }
     }
     Ok(packed)

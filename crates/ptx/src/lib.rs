@@ -2,14 +2,18 @@
 //!
 //! In: kernels made with [`build`], or anyone's PTX.  Out: PTX that NVIDIA's assembler takes, and what it computes.
 //! Not here: which loop becomes which axis of the grid; no schedule is decided here.
-#![forbid(unsafe_code)]
+#![cfg_attr(not(feature = "cuda"), forbid(unsafe_code))]
+#![deny(unsafe_code)]
 
 pub mod build;
+#[cfg(feature = "cuda")]
+pub mod device;
 pub mod emulate;
 mod flow;
 pub mod ir;
 mod parse;
 mod print;
+mod shape;
 mod verify;
 
 pub use parse::{SyntaxError, parse};

@@ -64,10 +64,6 @@ impl Memory {
         self.buffers.get(buffer.0 as usize).map(|_| (u64::from(buffer.0) + 1) << WINDOW)
     }
 
-    pub(super) fn count(&self) -> usize {
-        self.buffers.len()
-    }
-
     /// Forgets who touched what: launches are ordered.
     pub(super) fn forget_accesses(&mut self) {
         for buffer in &mut self.buffers {
