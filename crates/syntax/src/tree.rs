@@ -512,7 +512,8 @@ impl Builder {
         match lhs.expr.kind {
             ExprKind::Compare { first, mut rest } => {
                 rest.push((op, rhs.expr));
-                self.node(ExprKind::Compare { first, rest }, span, (lhs.depth - 1).max(rhs.depth))
+                // A chain is one node here, but the conjunction that it means is as deep as it is long.
+                self.node(ExprKind::Compare { first, rest }, span, lhs.depth.max(rhs.depth))
             }
             kind => {
                 let first = Box::new(Expr { kind, span: lhs.expr.span });

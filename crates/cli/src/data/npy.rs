@@ -35,7 +35,7 @@ pub(crate) fn read(path: &Path, ty: ScalarType) -> Result<HostArray, Problem> {
     let found = element_type(&header.dtype());
     if found != Some(ty) {
         let holds = found.map_or_else(|| format!("elements of dtype {}", header.dtype().descr()), |ty| ty.to_string());
-        return Err(Problem::Type { holds });
+        return Err(if is_complex(&header.dtype()) { Problem::Complex { holds } } else { Problem::Type { holds } });
     }
     let needed = header.len().checked_mul(ty.bytes() as u64);
     if let (Some(needed), Some(there)) = (needed, data_bytes)
@@ -65,6 +65,8 @@ pub(crate) enum Problem {
     Unreadable(String),
     Malformed(String),
     Type { holds: String },
+    /// Numbers with two parts, of which a conversion would drop one.
+    Complex { holds: String },
 }
 
 /// The bytes up to the first element, within limits, with a shape whose size can be computed.
@@ -132,6 +134,10 @@ fn element_type(dtype: &DType) -> Option<ScalarType> {
         (TypeChar::Bool, 1) => ScalarType::Bool,
         _ => return None,
     })
+}
+
+fn is_complex(dtype: &DType) -> bool {
+    matches!(dtype, DType::Plain(plain) if plain.type_char() == TypeChar::Complex)
 }
 
 /// The elements, brought into row-major order.

@@ -124,19 +124,14 @@ impl Lowerer<'_> {
             );
             return None;
         };
-        let expr = Expr { kind: ExprKind::Const(number), ty: typed.expr.ty, span: value.span };
-        let typed = Typed { affine: affine_of(number), cond: None, weak: typed.weak, expr };
-        match ty {
-            Some(ty) => {
-                let expr = self.coerce(typed, ty)?;
-                let number = fold(&expr)?;
-                Some(Typed {
-                    affine: affine_of(number),
-                    ..Typed::strong(Expr { kind: ExprKind::Const(number), ..expr })
-                })
-            }
-            None => Some(typed),
-        }
+        let Some(ty) = ty else {
+            let expr = Expr { kind: ExprKind::Const(number), ty: typed.expr.ty, span: value.span };
+            return Some(Typed { affine: affine_of(number), cond: None, weak: typed.weak, expr });
+        };
+        // The whole expression takes the type first: `1 / 2` is a half among floats.
+        let expr = self.coerce(typed, ty)?;
+        let number = fold(&expr)?;
+        Some(Typed { affine: affine_of(number), ..Typed::strong(Expr { kind: ExprKind::Const(number), ..expr }) })
     }
 
     fn table(

@@ -428,15 +428,22 @@ impl Lowerer<'_> {
         self.teach_end_of_body(first, span, errors);
         operands.extend(rest.iter().map(|(_, operand)| (self.lower_expr(operand), operand.span)));
         let mut result: Option<Typed> = None;
+        // Collected beside the chain: copied at every link, they would make it quadratic.
+        let mut conds = Some(Vec::new());
         for ((op, _), pair) in rest.iter().zip(operands.windows(2)) {
             let [(lhs, left), (rhs, right)] = pair else { continue };
-            let pair = self.compare(*op, lhs.clone()?, rhs.clone()?, left.to(*right))?;
+            let mut pair = self.compare(*op, lhs.clone()?, rhs.clone()?, left.to(*right))?;
+            match (&mut conds, pair.cond.take()) {
+                (Some(conds), Some(cond)) => conds.push(cond),
+                _ => conds = None,
+            }
             result = Some(match result {
                 None => pair,
                 Some(before) => self.lower_binary(ast::BinaryOp::And, before, pair, span)?,
             });
         }
-        result
+        let cond = conds.map(|mut conds| if conds.len() == 1 { conds.remove(0) } else { Cond::And(conds) });
+        result.map(|result| Typed { cond, ..result })
     }
 
     /// For `any[k] x[k] > 0`, where the body stops at the comparison: what was meant.

@@ -158,7 +158,7 @@ impl Lowerer<'_> {
     }
 
     /// Names for indices that mean nothing yet: `i, j`.
-    fn free_indices(&self, rank: usize) -> String {
+    pub(super) fn free_indices(&self, rank: usize) -> String {
         let letters =
             ["i", "j", "k", "l"].into_iter().map(String::from).chain((0..).map(|number| format!("i{number}")));
         letters.filter(|name| self.scope.lookup(name).is_none()).take(rank).collect::<Vec<_>>().join(", ")

@@ -192,6 +192,12 @@ fn read_file(argument: &Argument, path: &Path) -> Result<HostArray, Failure> {
         Problem::Malformed(why) => Failure::usage(format!("cannot read `{file}` for `{name}`: {why}")),
         Problem::Type { holds } => Failure::usage(format!("`{name}` is {ty}, but `{file}` holds {holds}"))
             .help(format!("convert it, in Python with numpy.save(file, array.astype(\"{}\"))", numpy_name(*ty))),
+        Problem::Complex { holds } => Failure::usage(format!("`{name}` is {ty}, but `{file}` holds {holds}"))
+            .help("there are no complex numbers: give the two parts as arrays of their own, or as a last axis of extent 2")
+            .help(format!(
+                "in Python: numpy.save(file, numpy.stack([array.real, array.imag], axis=-1).astype(\"{}\"))",
+                numpy_name(*ty)
+            )),
     })
 }
 

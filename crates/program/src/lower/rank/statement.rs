@@ -3,7 +3,7 @@
 //! In: such a statement.  Out: one forall over the cells of the target; two where the value reads other cells of the
 //! target than the one it is stored in, because the whole value is computed before it is stored.
 
-use diag::Span;
+use diag::{Diagnostic, Span};
 use syntax::ast;
 
 use super::super::Lowerer;
@@ -90,6 +90,10 @@ impl Lowerer<'_> {
         let array = self.writable_array(&target.name)?;
         let shape = self.function.array(array).shape.clone();
         let part = self.part(value)?;
+        if op == ast::AssignOp::Set && part.shape.is_empty() {
+            self.report_number_for_array(target, array, value);
+            return None;
+        }
         self.check_target(&target.name.name, &Part::named(target.span, shape.clone()), &part)?;
         let mut cells = self.whole_cells(&shape, target.span, value);
         let value = cells.value.take()?;
@@ -104,6 +108,25 @@ impl Lowerer<'_> {
         let copy = self.copy(whole, array, &target.name, &name, stmt.span);
         out.push(Node::Assign(copy));
         Some(())
+    }
+
+    /// `y = sum[i] x[i]` of an array `y`: more often a scalar is meant than a copy of the number in every cell.
+    fn report_number_for_array(&mut self, target: &ast::Target, array: ArrayId, value: &ast::Expr) {
+        let name = &target.name.name;
+        let (shape, rank) = (self.show_shape_list(&self.function.array(array).shape), self.function.array(array).shape.len());
+        let (declared, ty, role) = (self.function.array(array).span, self.function.array(array).ty, self.function.array(array).role);
+        let cells = format!("{name}[{}]", self.free_indices(rank));
+        let text = self.shared.source.slice(value.span);
+        let text = if text.len() > 40 || text.contains('\n') { "…" } else { text };
+        let message = format!("`{name}` has shape {shape}, but its value is one number");
+        let mut diagnostic = Diagnostic::error("E0207", value.span, message)
+            .here("a number")
+            .label(declared, format!("shape {shape}"))
+            .help(format!("to store it in every cell, name the cells: `{cells} = {text}`"));
+        if role == Role::Out {
+            diagnostic = diagnostic.help(format!("for a scalar result, declare it without extents: `{name}: {ty}`"));
+        }
+        self.report(diagnostic);
     }
 
     /// The cells of a new local, the type of which is written or follows from the value.
