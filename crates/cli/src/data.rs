@@ -62,6 +62,9 @@ pub(crate) fn to_f64(value: Value) -> f64 {
         Value::I32(v) => v.into(),
         Value::I64(v) => v as f64,
         Value::U8(v) => v.into(),
+        Value::U16(v) => v.into(),
+        Value::U32(v) => v.into(),
+        Value::U64(v) => v as f64,
         Value::Bool(v) => v.into(),
     }
 }

@@ -220,6 +220,9 @@ fn write_address(slice: &mut SliceMut<'_>) -> *mut u8 {
         SliceMut::I32(elements) => elements.as_mut_ptr().cast(),
         SliceMut::I64(elements) => elements.as_mut_ptr().cast(),
         SliceMut::U8(elements) => elements.as_mut_ptr(),
+        SliceMut::U16(elements) => elements.as_mut_ptr().cast(),
+        SliceMut::U32(elements) => elements.as_mut_ptr().cast(),
+        SliceMut::U64(elements) => elements.as_mut_ptr().cast(),
         SliceMut::Bool(elements) => elements.as_mut_ptr().cast(),
     }
 }
@@ -233,6 +236,9 @@ fn read_address(slice: Slice<'_>) -> *mut u8 {
         Slice::I32(elements) => elements.as_ptr().cast(),
         Slice::I64(elements) => elements.as_ptr().cast(),
         Slice::U8(elements) => elements.as_ptr(),
+        Slice::U16(elements) => elements.as_ptr().cast(),
+        Slice::U32(elements) => elements.as_ptr().cast(),
+        Slice::U64(elements) => elements.as_ptr().cast(),
         Slice::Bool(elements) => elements.as_ptr().cast(),
     };
     address.cast_mut()
@@ -249,6 +255,9 @@ fn slot(value: Value) -> u64 {
         Value::I32(v) => bytes[..4].copy_from_slice(&v.to_ne_bytes()),
         Value::I64(v) => bytes = v.to_ne_bytes(),
         Value::U8(v) => bytes[0] = v,
+        Value::U16(v) => bytes[..2].copy_from_slice(&v.to_ne_bytes()),
+        Value::U32(v) => bytes[..4].copy_from_slice(&v.to_ne_bytes()),
+        Value::U64(v) => bytes = v.to_ne_bytes(),
         Value::Bool(v) => bytes[0] = u8::from(v),
     }
     u64::from_ne_bytes(bytes)

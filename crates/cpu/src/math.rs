@@ -45,6 +45,8 @@ functions! {
     farkas_cos_f64: cos(f64);
     farkas_pow_f32: powf(f32, y);
     farkas_pow_f64: powf(f64, y);
+    farkas_rem_f32: rem_euclid(f32, y);
+    farkas_rem_f64: rem_euclid(f64, y);
     farkas_floor_f32: floor(f32);
     farkas_floor_f64: floor(f64);
     farkas_ceil_f32: ceil(f32);
@@ -74,6 +76,8 @@ pub(crate) fn binary(op: BinaryOp, ty: ScalarType) -> Option<MathFunction> {
     let symbol = match (op, ty) {
         (BinaryOp::Pow, ScalarType::F32) => "farkas_pow_f32",
         (BinaryOp::Pow, ScalarType::F64) => "farkas_pow_f64",
+        (BinaryOp::Rem, ScalarType::F32) => "farkas_rem_f32",
+        (BinaryOp::Rem, ScalarType::F64) => "farkas_rem_f64",
         _ => return None,
     };
     Some(MathFunction { symbol, ty, arity: 2 })

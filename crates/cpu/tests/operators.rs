@@ -5,7 +5,7 @@ use program::{BinaryOp, Data, Fault, FaultKind, ScalarType, UnaryOp, Value};
 mod run;
 use run::{output, run};
 
-const BINARY: [BinaryOp; 16] = [
+const BINARY: [BinaryOp; 21] = [
     BinaryOp::Add,
     BinaryOp::Sub,
     BinaryOp::Mul,
@@ -16,6 +16,11 @@ const BINARY: [BinaryOp; 16] = [
     BinaryOp::Pow,
     BinaryOp::And,
     BinaryOp::Or,
+    BinaryOp::BitAnd,
+    BinaryOp::BitOr,
+    BinaryOp::BitXor,
+    BinaryOp::Shl,
+    BinaryOp::Shr,
     BinaryOp::Eq,
     BinaryOp::Ne,
     BinaryOp::Lt,
@@ -106,6 +111,14 @@ fn binary(op: BinaryOp, a: Value, b: Value) -> Option<Value> {
                 BinaryOp::Rem if $b != 0 => $a.wrapping_rem_euclid($b),
                 BinaryOp::Min => $a.min($b),
                 BinaryOp::Max => $a.max($b),
+                BinaryOp::BitAnd => $a & $b,
+                BinaryOp::BitOr => $a | $b,
+                BinaryOp::BitXor => $a ^ $b,
+                // Bit by bit: the machine's own shifts take the amount modulo the width.
+                BinaryOp::Shl | BinaryOp::Shr => {
+                    let steps = if ($b as i128) < 0 { 64 } else { ($b as i128).min(64) };
+                    (0..steps).fold($a, |bits, _| if op == BinaryOp::Shl { bits.wrapping_add(bits) } else { bits >> 1 })
+                }
                 _ => return None,
             })
         }};
@@ -119,6 +132,7 @@ fn binary(op: BinaryOp, a: Value, b: Value) -> Option<Value> {
                 BinaryOp::Sub => $a - $b,
                 BinaryOp::Mul => $a * $b,
                 BinaryOp::Div => $a / $b,
+                BinaryOp::Rem => $a.rem_euclid($b),
                 BinaryOp::Min | BinaryOp::Max if nan => $a + $b,
                 BinaryOp::Min => {
                     if $a.total_cmp(&$b).is_le() {
@@ -147,6 +161,9 @@ fn binary(op: BinaryOp, a: Value, b: Value) -> Option<Value> {
         (Value::I32(a), Value::I32(b)) => int!(I32, a, b),
         (Value::I64(a), Value::I64(b)) => int!(I64, a, b),
         (Value::U8(a), Value::U8(b)) => int!(U8, a, b),
+        (Value::U16(a), Value::U16(b)) => int!(U16, a, b),
+        (Value::U32(a), Value::U32(b)) => int!(U32, a, b),
+        (Value::U64(a), Value::U64(b)) => int!(U64, a, b),
         (Value::Bool(a), Value::Bool(b)) => {
             compare!(a, b);
             Value::Bool(match op {
@@ -165,6 +182,17 @@ fn unary(op: UnaryOp, a: Value) -> Option<Value> {
             Value::$variant(match op {
                 UnaryOp::Neg => $a.wrapping_neg(),
                 UnaryOp::Abs => $a.wrapping_abs(),
+                UnaryOp::BitNot => !$a,
+                _ => return None,
+            })
+        };
+    }
+    macro_rules! unsigned {
+        ($variant:ident, $a:expr) => {
+            Value::$variant(match op {
+                UnaryOp::Neg => $a.wrapping_neg(),
+                UnaryOp::Abs => $a,
+                UnaryOp::BitNot => !$a,
                 _ => return None,
             })
         };
@@ -173,7 +201,7 @@ fn unary(op: UnaryOp, a: Value) -> Option<Value> {
         ($variant:ident, $a:expr) => {
             Value::$variant(match op {
                 UnaryOp::Neg => -$a,
-                UnaryOp::Not => return None,
+                UnaryOp::Not | UnaryOp::BitNot => return None,
                 UnaryOp::Abs => $a.abs(),
                 UnaryOp::Sqrt => $a.sqrt(),
                 UnaryOp::Exp => $a.exp(),
@@ -193,11 +221,10 @@ fn unary(op: UnaryOp, a: Value) -> Option<Value> {
         Value::I16(a) => int!(I16, a),
         Value::I32(a) => int!(I32, a),
         Value::I64(a) => int!(I64, a),
-        Value::U8(a) => match op {
-            UnaryOp::Neg => Value::U8(a.wrapping_neg()),
-            UnaryOp::Abs => Value::U8(a),
-            _ => return None,
-        },
+        Value::U8(a) => unsigned!(U8, a),
+        Value::U16(a) => unsigned!(U16, a),
+        Value::U32(a) => unsigned!(U32, a),
+        Value::U64(a) => unsigned!(U64, a),
         Value::Bool(a) if op == UnaryOp::Not => Value::Bool(!a),
         Value::Bool(_) => return None,
     })
@@ -214,6 +241,9 @@ fn cast(to: ScalarType, a: Value) -> Value {
                 ScalarType::I32 => Value::I32($a as i32),
                 ScalarType::I64 => Value::I64($a as i64),
                 ScalarType::U8 => Value::U8($a as u8),
+                ScalarType::U16 => Value::U16($a as u16),
+                ScalarType::U32 => Value::U32($a as u32),
+                ScalarType::U64 => Value::U64($a as u64),
                 ScalarType::Bool => Value::Bool($a as f64 != 0.0),
             }
         };
@@ -226,6 +256,9 @@ fn cast(to: ScalarType, a: Value) -> Value {
         Value::I32(a) => number!(a),
         Value::I64(a) => number!(a),
         Value::U8(a) => number!(a),
+        Value::U16(a) => number!(a),
+        Value::U32(a) => number!(a),
+        Value::U64(a) => number!(a),
         Value::Bool(a) => number!(u8::from(a)),
     }
 }
@@ -233,6 +266,7 @@ fn cast(to: ScalarType, a: Value) -> Value {
 /// The operator between two operands, in the text form.
 fn infix(op: BinaryOp, a: &str, b: &str) -> String {
     match op {
+        op if op.is_bitwise() => format!("{}({a}, {b})", op.name()),
         BinaryOp::Min | BinaryOp::Max | BinaryOp::Pow => format!("{}({a}, {b})", op.name()),
         _ => format!("{a} {} {b}", op.name()),
     }
@@ -268,7 +302,7 @@ fn binary_operators_agree_with_rust() {
 /// Constants are divided by without tests, and folded.
 #[test]
 fn constant_right_operands_agree_with_rust() {
-    for ty in [ScalarType::I8, ScalarType::I16, ScalarType::I32, ScalarType::I64, ScalarType::U8, ScalarType::F32] {
+    for ty in ScalarType::ALL.into_iter().filter(|ty| ty.is_int() || *ty == ScalarType::F32) {
         let values = edges(ty);
         for op in BINARY {
             for b in &values {
@@ -293,7 +327,7 @@ fn constant_right_operands_agree_with_rust() {
 
 #[test]
 fn unary_operators_agree_with_rust() {
-    let operators = UnaryOp::FUNCTIONS.into_iter().chain([UnaryOp::Neg, UnaryOp::Not]);
+    let operators = UnaryOp::FUNCTIONS.into_iter().chain([UnaryOp::Neg, UnaryOp::Not, UnaryOp::BitNot]);
     for op in operators {
         for ty in ScalarType::ALL {
             let values = edges(ty);
@@ -345,7 +379,7 @@ fn scalars_of_every_type_arrive() {
 #[test]
 fn division_by_zero_is_reported_and_never_traps() {
     use farkas_cpu::CallError;
-    for ty in [ScalarType::I8, ScalarType::I16, ScalarType::I32, ScalarType::I64, ScalarType::U8] {
+    for ty in ScalarType::ALL.into_iter().filter(|ty| ty.is_int()) {
         for op in ["/", "%"] {
             for divisor in ["Y[0]", "0"] {
                 let text = format!("kernel t(Y: in {ty}[1], Z: out {ty}[1]) {{ Z[0] = Y[0] {op} {divisor} }}");

@@ -16,7 +16,7 @@ mod sealed {
 }
 
 macro_rules! elements {
-    ($($variant:ident: $element:ty),*) => {
+    ($($variant:ident: $element:ty),* $(,)?) => {
         /// A host array that is read.
         #[derive(Debug)]
         pub enum View<'a> {
@@ -122,7 +122,9 @@ macro_rules! elements {
     };
 }
 
-elements!(F32: f32, F64: f64, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, Bool: bool);
+elements!(
+    F32: f32, F64: f64, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64, Bool: bool,
+);
 
 /// A scalar argument of a known type.
 #[derive(Clone, Copy, Debug)]

@@ -108,6 +108,7 @@ fn highlighting() -> Value {
     let types: Vec<String> = ScalarType::ALL.iter().map(|ty| ty.name().to_string()).collect();
     let mut functions: Vec<String> = UnaryOp::FUNCTIONS.iter().map(|op| op.name().to_string()).collect();
     functions.extend([BinaryOp::Min, BinaryOp::Max, BinaryOp::Pow].map(|op| op.name().to_string()));
+    functions.extend(["is_nan", "is_inf"].map(String::from));
     let verbs: Vec<String> = poly::transform::verbs().map(|(verb, _)| verb.to_string()).collect();
 
     let mut common = vec![
@@ -116,7 +117,7 @@ fn highlighting() -> Value {
             "constant.numeric.float",
             "\\b[0-9][0-9_]*(?:\\.[0-9][0-9_]*(?:[eE][+-]?[0-9][0-9_]*)?|[eE][+-]?[0-9][0-9_]*)\\b",
         ),
-        rule("constant.numeric.integer", "\\b[0-9][0-9_]*\\b"),
+        rule("constant.numeric.integer", "\\b(?:0x[0-9a-fA-F_]+|0b[01_]+|[0-9][0-9_]*)\\b"),
         rule("support.function.reduction", &format!("{}(?=\\s*\\[)", any_of(of("support.function.reduction")))),
         rule("support.function", &format!("{}(?=\\s*\\()", any_of(&functions))),
         rule("support.type", &any_of(&types)),
@@ -124,7 +125,7 @@ fn highlighting() -> Value {
     common.push(rule(RANK, &format!("{}(?=\\s+[-+*\\w])", any_of(of(RANK)))));
     let reserved = scopes.iter().filter(|(scope, _)| ![CLAUSE, RANK, "support.function.reduction"].contains(*scope));
     common.extend(reserved.map(|(scope, words)| rule(scope, &any_of(words))));
-    common.push(rule("keyword.operator", "->|\\.\\.|[+\\-*/%]?=|==|!=|<=|>=|[<>+\\-*/%|]"));
+    common.push(rule("keyword.operator", "->|\\.\\.|[+\\-*/%]?=|==|!=|<=|>=|<<|>>|[<>+\\-*/%|&^~]"));
     json!({
         "name": "Farkas",
         "scopeName": "source.farkas",

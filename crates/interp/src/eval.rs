@@ -22,7 +22,7 @@ macro_rules! float_unary {
             UnaryOp::Cos => $x.cos(),
             UnaryOp::Floor => $x.floor(),
             UnaryOp::Ceil => $x.ceil(),
-            UnaryOp::Not => $x,
+            UnaryOp::Not | UnaryOp::BitNot => $x,
         }
     };
 }
@@ -32,6 +32,7 @@ macro_rules! int_unary {
         match $op {
             UnaryOp::Neg => $x.wrapping_neg(),
             UnaryOp::Abs => $abs,
+            UnaryOp::BitNot => !$x,
             _ => $x,
         }
     };
@@ -46,6 +47,9 @@ pub fn unary(op: UnaryOp, operand: Value) -> Value {
         Value::I32(x) => Value::I32(int_unary!(op, x, x.wrapping_abs())),
         Value::I64(x) => Value::I64(int_unary!(op, x, x.wrapping_abs())),
         Value::U8(x) => Value::U8(int_unary!(op, x, x)),
+        Value::U16(x) => Value::U16(int_unary!(op, x, x)),
+        Value::U32(x) => Value::U32(int_unary!(op, x, x)),
+        Value::U64(x) => Value::U64(int_unary!(op, x, x)),
         Value::Bool(x) => Value::Bool(if op == UnaryOp::Not { !x } else { x }),
     }
 }
@@ -88,8 +92,16 @@ macro_rules! float_binary {
             BinaryOp::Min => $variant(extremum!($a, $b, <, $a.is_sign_negative())),
             BinaryOp::Max => $variant(extremum!($a, $b, >, $a.is_sign_positive())),
             BinaryOp::Pow => $variant($a.powf($b)),
+            BinaryOp::Rem => $variant($a.rem_euclid($b)),
             op => comparison!(op, $a, $b, $variant($a)),
         }
+    };
+}
+
+/// An amount to shift by; `None` if it is negative or beyond any width.
+macro_rules! amount {
+    ($b:expr) => {
+        u32::try_from($b).ok()
     };
 }
 
@@ -104,6 +116,15 @@ macro_rules! int_binary {
             BinaryOp::Rem => $variant($a.wrapping_rem_euclid($b)),
             BinaryOp::Min => $variant($a.min($b)),
             BinaryOp::Max => $variant($a.max($b)),
+            BinaryOp::BitAnd => $variant($a & $b),
+            BinaryOp::BitOr => $variant($a | $b),
+            BinaryOp::BitXor => $variant($a ^ $b),
+            BinaryOp::Shl => $variant(amount!($b).and_then(|amount| $a.checked_shl(amount)).unwrap_or(0)),
+            // By one bit less than there are and then by one more, nothing but the sign is left.
+            BinaryOp::Shr => $variant(match amount!($b).and_then(|amount| $a.checked_shr(amount)) {
+                Some(shifted) => shifted,
+                None => $a >> ($a.count_zeros() + $a.count_ones() - 1) >> 1,
+            }),
             op => comparison!(op, $a, $b, $variant($a)),
         }
     };
@@ -119,6 +140,9 @@ pub fn binary(op: BinaryOp, left: Value, right: Value) -> Result<Value, Division
         (Value::I32(a), Value::I32(b)) => int_binary!(op, a, b, Value::I32),
         (Value::I64(a), Value::I64(b)) => int_binary!(op, a, b, Value::I64),
         (Value::U8(a), Value::U8(b)) => int_binary!(op, a, b, Value::U8),
+        (Value::U16(a), Value::U16(b)) => int_binary!(op, a, b, Value::U16),
+        (Value::U32(a), Value::U32(b)) => int_binary!(op, a, b, Value::U32),
+        (Value::U64(a), Value::U64(b)) => int_binary!(op, a, b, Value::U64),
         (Value::Bool(a), Value::Bool(b)) => match op {
             BinaryOp::And | BinaryOp::Min => Value::Bool(a & b),
             BinaryOp::Or | BinaryOp::Max => Value::Bool(a | b),
@@ -140,6 +164,9 @@ pub fn cast(value: Value, ty: ScalarType) -> Value {
                 ScalarType::I32 => Value::I32($x as i32),
                 ScalarType::I64 => Value::I64($x as i64),
                 ScalarType::U8 => Value::U8($x as u8),
+                ScalarType::U16 => Value::U16($x as u16),
+                ScalarType::U32 => Value::U32($x as u32),
+                ScalarType::U64 => Value::U64($x as u64),
                 ScalarType::Bool => Value::Bool($x != $zero),
             }
         };
@@ -152,6 +179,9 @@ pub fn cast(value: Value, ty: ScalarType) -> Value {
         Value::I32(x) => convert!(x, 0),
         Value::I64(x) => convert!(x, 0),
         Value::U8(x) => convert!(x, 0),
+        Value::U16(x) => convert!(x, 0),
+        Value::U32(x) => convert!(x, 0),
+        Value::U64(x) => convert!(x, 0),
         Value::Bool(x) => Value::from_i64(ty, x.into()),
     }
 }

@@ -540,6 +540,9 @@ impl Printer<'_> {
         let (left, right) = (left_expected(op, expected), right_expected(op, expected, a.ty));
         let (level, left_place) = match op {
             BinaryOp::Min | BinaryOp::Max | BinaryOp::Pow => return self.call(op.name(), &[(a, left), (b, right)]),
+            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor | BinaryOp::Shl | BinaryOp::Shr => {
+                return self.call(op.name(), &[(a, left), (b, right)]);
+            }
             BinaryOp::Or => (OR, OR),
             BinaryOp::And => (AND, AND),
             BinaryOp::Add | BinaryOp::Sub => (ADD, ADD),

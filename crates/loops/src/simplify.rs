@@ -150,12 +150,7 @@ fn fold(expr: Expr) -> Expr {
 
 fn integer(value: Value) -> Option<i64> {
     match value {
-        Value::I8(value) => Some(value.into()),
-        Value::I16(value) => Some(value.into()),
-        Value::I32(value) => Some(value.into()),
-        Value::I64(value) => Some(value),
-        Value::U8(value) => Some(value.into()),
         Value::Bool(value) => Some(value.into()),
-        Value::F32(_) | Value::F64(_) => None,
+        value => value.as_i64(),
     }
 }

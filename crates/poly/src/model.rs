@@ -653,7 +653,15 @@ impl<'a> Modeller<'a> {
                         let holds = frame.cond(affine)?;
                         (domain.clone().intersect(holds.clone())?, domain.clone().subtract(holds)?)
                     }
-                    None => (domain.clone(), domain.clone()),
+                    None => {
+                        let side = |taken| -> Attempt<Set> {
+                            match program::branch_condition(cond, None, taken) {
+                                known if known.is_true() => Ok(domain.clone()),
+                                known => Ok(domain.clone().intersect(frame.cond(&known)?)?),
+                            }
+                        };
+                        (side(true)?, side(false)?)
+                    }
                 };
                 self.collect_reads(frame, &taken, then, reads)?;
                 self.collect_reads(frame, &not_taken, otherwise, reads)?;

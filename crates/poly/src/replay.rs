@@ -317,8 +317,13 @@ impl Loads<'_> {
                     Some(Some(false)) => self.expr(otherwise),
                     Some(None) => Err(Fault::bug("a condition overflows")),
                     None => {
-                        self.expr(then)?;
-                        self.expr(otherwise)
+                        for (branch, taken) in [(then, true), (otherwise, false)] {
+                            let known = program::branch_condition(cond, None, taken);
+                            if self.at.cond(&known).ok_or_else(|| Fault::bug("a condition overflows"))? {
+                                self.expr(branch)?;
+                            }
+                        }
+                        Ok(())
                     }
                 }
             }

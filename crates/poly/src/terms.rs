@@ -203,7 +203,14 @@ impl Run<'_> {
                     Some(Some(true)) => return self.expr(then),
                     Some(Some(false)) => return self.expr(otherwise),
                     Some(None) => return Err(Fault::bug("a condition overflows")),
-                    None => Term::Select(self.expr(cond)?, self.expr(then)?, self.expr(otherwise)?),
+                    None => {
+                        let open = |taken| self.at.cond(&program::branch_condition(cond, None, taken)) != Some(false);
+                        match (open(true), open(false)) {
+                            (false, _) => return self.expr(otherwise),
+                            (_, false) => return self.expr(then),
+                            _ => Term::Select(self.expr(cond)?, self.expr(then)?, self.expr(otherwise)?),
+                        }
+                    }
                 }
             }
             ExprKind::Reduce { .. } => return Err(Fault::bug("a reduction is left in a statement")),
@@ -221,6 +228,9 @@ fn bits(value: Value) -> u64 {
         Value::I32(value) => value as u64,
         Value::I64(value) => value as u64,
         Value::U8(value) => u64::from(value),
+        Value::U16(value) => u64::from(value),
+        Value::U32(value) => u64::from(value),
+        Value::U64(value) => value,
         Value::Bool(value) => u64::from(value),
     }
 }

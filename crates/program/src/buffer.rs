@@ -3,7 +3,7 @@
 use crate::{ScalarType, Value};
 
 macro_rules! buffers {
-    ($($variant:ident: $element:ty),*) => {
+    ($($variant:ident: $element:ty),* $(,)?) => {
         /// The elements of an array, owned, row-major.
         #[derive(Clone, Debug)]
         pub enum Data {
@@ -102,7 +102,9 @@ macro_rules! buffers {
     };
 }
 
-buffers!(F32: f32, F64: f64, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, Bool: bool);
+buffers!(
+    F32: f32, F64: f64, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64, Bool: bool,
+);
 
 impl Data {
     pub fn ty(&self) -> ScalarType {

@@ -22,6 +22,6 @@ pub use ir::{
     ArgRef, Array, ArrayId, Assign, Bound, Expr, ExprKind, For, Function, InlinedCall, Iter, IterId, Node, Param,
     ParamId, Program, Requirement, Role, Scalar, ScalarId, Scatter, Subscript,
 };
-pub use lower::{lower, lower_condition, lower_index};
+pub use lower::{branch_condition, lower, lower_condition, lower_index};
 pub use scalar::{BinaryOp, ReduceOp, ScalarType, UnaryOp, Value};
 pub use verify::verify;

@@ -63,7 +63,7 @@ fn level(op: BinaryOp) -> Level {
         Eq | Ne | Lt | Le | Gt | Ge => Level::Compare,
         Add | Sub => Level::Sum,
         Mul | Div | Rem => Level::Product,
-        Min | Max | Pow => Level::Atom,
+        Min | Max | Pow | BitAnd | BitOr | BitXor | Shl | Shr => Level::Atom,
     }
 }
 
@@ -244,7 +244,9 @@ impl Function {
                 (format!("{}{space}{}", op.name(), self.show_at(operand, Level::Atom)), Level::Unary)
             }
             ExprKind::Unary(op, operand) => (format!("{}({})", op.name(), self.show_expr(operand)), Level::Atom),
-            ExprKind::Binary(op @ (BinaryOp::Min | BinaryOp::Max | BinaryOp::Pow), lhs, rhs) => {
+            ExprKind::Binary(op, lhs, rhs)
+                if op.is_bitwise() || matches!(op, BinaryOp::Min | BinaryOp::Max | BinaryOp::Pow) =>
+            {
                 (format!("{}({}, {})", op.name(), self.show_expr(lhs), self.show_expr(rhs)), Level::Atom)
             }
             ExprKind::Binary(op, lhs, rhs) => {

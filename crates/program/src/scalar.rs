@@ -14,11 +14,14 @@ pub enum ScalarType {
     I32,
     I64,
     U8,
+    U16,
+    U32,
+    U64,
     Bool,
 }
 
 impl ScalarType {
-    pub const ALL: [ScalarType; 8] = [
+    pub const ALL: [ScalarType; 11] = [
         ScalarType::F32,
         ScalarType::F64,
         ScalarType::I8,
@@ -26,6 +29,9 @@ impl ScalarType {
         ScalarType::I32,
         ScalarType::I64,
         ScalarType::U8,
+        ScalarType::U16,
+        ScalarType::U32,
+        ScalarType::U64,
         ScalarType::Bool,
     ];
 
@@ -38,6 +44,9 @@ impl ScalarType {
             ScalarType::I32 => "i32",
             ScalarType::I64 => "i64",
             ScalarType::U8 => "u8",
+            ScalarType::U16 => "u16",
+            ScalarType::U32 => "u32",
+            ScalarType::U64 => "u64",
             ScalarType::Bool => "bool",
         }
     }
@@ -50,9 +59,9 @@ impl ScalarType {
     pub fn bytes(self) -> usize {
         match self {
             ScalarType::I8 | ScalarType::U8 | ScalarType::Bool => 1,
-            ScalarType::I16 => 2,
-            ScalarType::F32 | ScalarType::I32 => 4,
-            ScalarType::F64 | ScalarType::I64 => 8,
+            ScalarType::I16 | ScalarType::U16 => 2,
+            ScalarType::F32 | ScalarType::I32 | ScalarType::U32 => 4,
+            ScalarType::F64 | ScalarType::I64 | ScalarType::U64 => 8,
         }
     }
 
@@ -62,6 +71,20 @@ impl ScalarType {
 
     pub fn is_int(self) -> bool {
         !self.is_float() && self != ScalarType::Bool
+    }
+
+    /// Whether it has no sign: the unsigned integers, and `bool`.
+    pub fn is_unsigned(self) -> bool {
+        use ScalarType::*;
+        matches!(self, U8 | U16 | U32 | U64 | Bool)
+    }
+
+    /// Whether every value of this type is one of `to`, within one family (integers or floats).
+    pub fn widens_to(self, to: ScalarType) -> bool {
+        let wider = self.bytes() < to.bytes();
+        self == to
+            || self.is_float() && to.is_float() && wider
+            || self.is_int() && to.is_int() && wider && (self.is_unsigned() || !to.is_unsigned())
     }
 }
 
@@ -81,6 +104,9 @@ pub enum Value {
     I32(i32),
     I64(i64),
     U8(u8),
+    U16(u16),
+    U32(u32),
+    U64(u64),
     Bool(bool),
 }
 
@@ -94,6 +120,9 @@ impl Value {
             Value::I32(_) => ScalarType::I32,
             Value::I64(_) => ScalarType::I64,
             Value::U8(_) => ScalarType::U8,
+            Value::U16(_) => ScalarType::U16,
+            Value::U32(_) => ScalarType::U32,
+            Value::U64(_) => ScalarType::U64,
             Value::Bool(_) => ScalarType::Bool,
         }
     }
@@ -108,7 +137,25 @@ impl Value {
             ScalarType::I32 => Value::I32(value as i32),
             ScalarType::I64 => Value::I64(value),
             ScalarType::U8 => Value::U8(value as u8),
+            ScalarType::U16 => Value::U16(value as u16),
+            ScalarType::U32 => Value::U32(value as u32),
+            ScalarType::U64 => Value::U64(value as u64),
             ScalarType::Bool => Value::Bool(value != 0),
+        }
+    }
+
+    /// The value of an integer that an `i64` can hold.
+    pub fn as_i64(self) -> Option<i64> {
+        match self {
+            Value::I8(value) => Some(value.into()),
+            Value::I16(value) => Some(value.into()),
+            Value::I32(value) => Some(value.into()),
+            Value::I64(value) => Some(value),
+            Value::U8(value) => Some(value.into()),
+            Value::U16(value) => Some(value.into()),
+            Value::U32(value) => Some(value.into()),
+            Value::U64(value) => i64::try_from(value).ok(),
+            Value::F32(_) | Value::F64(_) | Value::Bool(_) => None,
         }
     }
 
@@ -122,6 +169,9 @@ impl Value {
             (Value::I32(a), Value::I32(b)) => a == b,
             (Value::I64(a), Value::I64(b)) => a == b,
             (Value::U8(a), Value::U8(b)) => a == b,
+            (Value::U16(a), Value::U16(b)) => a == b,
+            (Value::U32(a), Value::U32(b)) => a == b,
+            (Value::U64(a), Value::U64(b)) => a == b,
             (Value::Bool(a), Value::Bool(b)) => a == b,
             _ => false,
         }
@@ -145,6 +195,9 @@ impl fmt::Display for Value {
             Value::I32(v) => write!(f, "{v}"),
             Value::I64(v) => write!(f, "{v}"),
             Value::U8(v) => write!(f, "{v}"),
+            Value::U16(v) => write!(f, "{v}"),
+            Value::U32(v) => write!(f, "{v}"),
+            Value::U64(v) => write!(f, "{v}"),
             Value::Bool(v) => write!(f, "{v}"),
         }
     }
@@ -157,6 +210,8 @@ pub enum UnaryOp {
     Neg,
     /// Logical not, on `bool`.
     Not,
+    /// All bits of an integer turned round.
+    BitNot,
     /// Absolute value; the smallest integer wraps to itself.
     Abs,
     Sqrt,
@@ -174,6 +229,7 @@ impl UnaryOp {
         match self {
             UnaryOp::Neg => "-",
             UnaryOp::Not => "not",
+            UnaryOp::BitNot => "bit_not",
             UnaryOp::Abs => "abs",
             UnaryOp::Sqrt => "sqrt",
             UnaryOp::Exp => "exp",
@@ -209,7 +265,7 @@ pub enum BinaryOp {
     Mul,
     /// Floats: IEEE. Integers: Euclidean; by zero is a run-time error; the smallest integer by -1 wraps.
     Div,
-    /// Integers only: Euclidean remainder, never negative; by zero is a run-time error.
+    /// Euclidean remainder, never negative. Of integers, by zero is a run-time error; of floats, it is NaN.
     Rem,
     /// NaN if either is NaN; -0 is less than +0.
     Min,
@@ -219,6 +275,14 @@ pub enum BinaryOp {
     /// On `bool`; both operands are evaluated.
     And,
     Or,
+    /// On integers, bit by bit.
+    BitAnd,
+    BitOr,
+    BitXor,
+    /// On integers: by an amount that is not in `0..width`, all bits are shifted out.
+    Shl,
+    /// Keeps the sign of signed integers.
+    Shr,
     Eq,
     Ne,
     Lt,
@@ -231,6 +295,12 @@ impl BinaryOp {
     pub fn is_comparison(self) -> bool {
         use BinaryOp::*;
         matches!(self, Eq | Ne | Lt | Le | Gt | Ge)
+    }
+
+    /// Whether it works on the bits of integers.
+    pub fn is_bitwise(self) -> bool {
+        use BinaryOp::*;
+        matches!(self, BitAnd | BitOr | BitXor | Shl | Shr)
     }
 
     /// The operator or function name of the text forms.
@@ -246,6 +316,11 @@ impl BinaryOp {
             BinaryOp::Pow => "pow",
             BinaryOp::And => "and",
             BinaryOp::Or => "or",
+            BinaryOp::BitAnd => "bit_and",
+            BinaryOp::BitOr => "bit_or",
+            BinaryOp::BitXor => "bit_xor",
+            BinaryOp::Shl => "shl",
+            BinaryOp::Shr => "shr",
             BinaryOp::Eq => "==",
             BinaryOp::Ne => "!=",
             BinaryOp::Lt => "<",
@@ -254,6 +329,22 @@ impl BinaryOp {
             BinaryOp::Ge => ">=",
         }
     }
+
+    /// As programs write it.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            BinaryOp::BitAnd => "&",
+            BinaryOp::BitOr => "|",
+            BinaryOp::BitXor => "^",
+            BinaryOp::Shl => "<<",
+            BinaryOp::Shr => ">>",
+            other => other.name(),
+        }
+    }
+
+    /// The operators on bits, which the text forms write as functions of two arguments.
+    pub const BITWISE: [BinaryOp; 5] =
+        [BinaryOp::BitAnd, BinaryOp::BitOr, BinaryOp::BitXor, BinaryOp::Shl, BinaryOp::Shr];
 }
 
 /// Associative and commutative operators with a neutral element, and the places of their extremes.
@@ -324,6 +415,9 @@ impl ReduceOp {
                     ScalarType::I32 => Value::I32(if largest { i32::MAX } else { i32::MIN }),
                     ScalarType::I64 => Value::I64(if largest { i64::MAX } else { i64::MIN }),
                     ScalarType::U8 => Value::U8(if largest { u8::MAX } else { u8::MIN }),
+                    ScalarType::U16 => Value::U16(if largest { u16::MAX } else { u16::MIN }),
+                    ScalarType::U32 => Value::U32(if largest { u32::MAX } else { u32::MIN }),
+                    ScalarType::U64 => Value::U64(if largest { u64::MAX } else { u64::MIN }),
                     ScalarType::Bool => Value::Bool(largest),
                 }
             }

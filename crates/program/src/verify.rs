@@ -155,6 +155,7 @@ impl Checker<'_> {
                 self.expr(operand)?;
                 let applies = match op {
                     UnaryOp::Not => ty == ScalarType::Bool,
+                    UnaryOp::BitNot => ty.is_int(),
                     UnaryOp::Neg | UnaryOp::Abs => ty != ScalarType::Bool,
                     _ => ty.is_float(),
                 };
@@ -167,7 +168,7 @@ impl Checker<'_> {
                 let applies = match op {
                     BinaryOp::Eq | BinaryOp::Ne => true,
                     BinaryOp::And | BinaryOp::Or => operand == ScalarType::Bool,
-                    BinaryOp::Rem => operand.is_int(),
+                    op if op.is_bitwise() => operand.is_int(),
                     BinaryOp::Pow => operand.is_float(),
                     _ => operand != ScalarType::Bool,
                 };

@@ -136,8 +136,8 @@ pub struct Expr {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
-    /// An integer literal; larger ones than `i64::MAX` are rejected by the parser.
-    Int(i64),
+    /// An integer literal; larger ones than `u64::MAX` are rejected by the parser.
+    Int(i128),
     Float(f64),
     Bool(bool),
     Name(String),
@@ -230,6 +230,8 @@ pub struct ReduceIndex {
 pub enum UnaryOp {
     Neg,
     Not,
+    /// `~x`
+    BitNot,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -241,6 +243,11 @@ pub enum BinaryOp {
     Rem,
     And,
     Or,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Shl,
+    Shr,
 }
 
 /// `=` and `==` are both [`CompareOp::Eq`].

@@ -200,6 +200,7 @@ fn phrase(rule: Rule) -> &'static str {
         Rule::constant | Rule::kw_const => "a constant",
         Rule::table | Rule::let_names => "a list",
         Rule::expr
+        | Rule::bounded
         | Rule::range
         | Rule::float
         | Rule::int
@@ -208,6 +209,7 @@ fn phrase(rule: Rule) -> &'static str {
         | Rule::paren
         | Rule::access
         | Rule::negate
+        | Rule::flip
         | Rule::kw_not
         | Rule::kw_if
         | Rule::kw_scan
@@ -218,6 +220,10 @@ fn phrase(rule: Rule) -> &'static str {
         | Rule::shaping_word
         | Rule::target_index => "an expression",
         Rule::compare
+        | Rule::bit_or
+        | Rule::bit_xor
+        | Rule::bit_and
+        | Rule::shift
         | Rule::additive
         | Rule::multiplicative
         | Rule::kw_and
@@ -281,6 +287,7 @@ fn phrase(rule: Rule) -> &'static str {
         | Rule::foreign_word
         | Rule::prefix
         | Rule::infix
+        | Rule::bounded_infix
         | Rule::operand
         | Rule::dyad
         | Rule::verb_atom

@@ -443,7 +443,7 @@ impl<'a> Formatter<'a> {
                     self.token(out, "not");
                     out.push(Doc::Space);
                 } else {
-                    self.token(out, "-");
+                    self.token(out, if *op == UnaryOp::BitNot { "~" } else { "-" });
                 }
                 self.expr(out, operand);
             }
@@ -646,7 +646,11 @@ fn strength(op: BinaryOp) -> u8 {
     match op {
         BinaryOp::Or => 0,
         BinaryOp::And => 1,
-        BinaryOp::Add | BinaryOp::Sub => 2,
-        BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => 3,
+        BinaryOp::BitOr => 2,
+        BinaryOp::BitXor => 3,
+        BinaryOp::BitAnd => 4,
+        BinaryOp::Shl | BinaryOp::Shr => 5,
+        BinaryOp::Add | BinaryOp::Sub => 6,
+        BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => 7,
     }
 }

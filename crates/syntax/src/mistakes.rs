@@ -121,9 +121,11 @@ fn malformed_number(span: Span, text: &str) -> Diagnostic {
     let diagnostic = Diagnostic::error("E0001", span, format!("`{text}` is not a number")).here("not a number");
     match letters {
         "" => diagnostic,
-        "f" | "f32" | "f64" | "i32" | "i64" | "u8" => diagnostic.help("numbers have no suffix; write a cast: `f32(…)`"),
+        "f" | "f32" | "f64" | "i32" | "i64" | "u8" | "u32" | "u64" => {
+            diagnostic.help("numbers have no suffix; write a cast: `f32(…)`")
+        }
         _ if number == "0" || letters.starts_with(['e', 'E']) => {
-            diagnostic.help("numbers are decimal, such as `12`, `1.5` or `1e-3`")
+            diagnostic.help("numbers are written `12`, `1.5`, `1e-3`, `0xFF` or `0b101`")
         }
         _ => diagnostic.help(format!("to multiply, write `{number} * {letters}`")),
     }
@@ -196,20 +198,23 @@ pub(crate) fn foreign_symbol(site: &Site<'_>) -> Option<Diagnostic> {
     match site.found_text() {
         ":=" => unknown("assign with `=`"),
         "<-" => unknown("assign with `=`"),
-        "&&" | "&" => unknown("write `and`"),
+        "&&" => unknown("write `and`"),
         "||" => unknown("write `or`"),
         "|" if site.before_text(0) == "|" => unknown("write `or`"),
         "|" if !site.expects(Rule::bar) && site.expects(Rule::additive) => {
             Some(site.unexpected().help("`|` begins a guard in an index list: `A[i | i > 0]`; write `or` for a choice"))
         }
         "!" => unknown("write `not`"),
-        "^" | "**" => unknown("multiply instead: `x * x`"),
+        "**" => unknown("multiply instead, `x * x`, or write `pow(x, y)`"),
         "++" => unknown("write `+= 1`"),
         "=>" => unknown("write `>=`"),
         "<>" if site.before_text(1) == "fn" => {
             Some(site.error("the parameter list is empty").here("nothing inside").help("leave out `<>`"))
         }
         "<>" => unknown("write `!=`"),
+        "//" if site.expects(Rule::multiplicative) => {
+            unknown("write `/`: of integers it is the quotient rounded down, as of a remainder that is never negative")
+        }
         "//" | "/*" => Some(
             site.error(format!("`{}` does not begin a comment", site.found_text()))
                 .here("not expected here")

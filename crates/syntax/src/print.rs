@@ -38,6 +38,7 @@ pub fn expr_to_string(expr: &Expr) -> String {
         ExprKind::Call { callee, args } => format!("{}({})", callee.name, list(args)),
         ExprKind::Unary { op: UnaryOp::Neg, operand } => format!("(-{})", text(operand)),
         ExprKind::Unary { op: UnaryOp::Not, operand } => format!("(not {})", text(operand)),
+        ExprKind::Unary { op: UnaryOp::BitNot, operand } => format!("(~{})", text(operand)),
         ExprKind::Binary { op, lhs, rhs } => format!("({} {} {})", text(lhs), binary_symbol(*op), text(rhs)),
         ExprKind::Compare { first, rest } => {
             let rest = rest.iter().map(|(op, operand)| format!(" {} {}", compare_symbol(*op), text(operand)));
@@ -103,6 +104,11 @@ pub(crate) fn binary_symbol(op: BinaryOp) -> &'static str {
         BinaryOp::Rem => "%",
         BinaryOp::And => "and",
         BinaryOp::Or => "or",
+        BinaryOp::BitAnd => "&",
+        BinaryOp::BitOr => "|",
+        BinaryOp::BitXor => "^",
+        BinaryOp::Shl => "<<",
+        BinaryOp::Shr => ">>",
     }
 }
 

@@ -27,10 +27,14 @@ static PRECEDENCE: LazyLock<PrattParser<Rule>> = LazyLock::new(|| {
         .op(Op::infix(Rule::kw_and, Assoc::Left) | Op::infix(Rule::dyad_and, Assoc::Left))
         .op(Op::prefix(Rule::kw_not))
         .op(Op::infix(Rule::compare, Assoc::Left) | Op::infix(Rule::dyad_compare, Assoc::Left))
+        .op(Op::infix(Rule::bit_or, Assoc::Left))
+        .op(Op::infix(Rule::bit_xor, Assoc::Left))
+        .op(Op::infix(Rule::bit_and, Assoc::Left))
+        .op(Op::infix(Rule::shift, Assoc::Left))
         .op(Op::infix(Rule::additive, Assoc::Left) | Op::infix(Rule::dyad_additive, Assoc::Left))
         .op(Op::prefix(Rule::reduction) | Op::prefix(Rule::monad))
         .op(Op::infix(Rule::multiplicative, Assoc::Left) | Op::infix(Rule::dyad_multiplicative, Assoc::Left))
-        .op(Op::prefix(Rule::negate))
+        .op(Op::prefix(Rule::negate) | Op::prefix(Rule::flip))
 });
 
 fn level(rule: Rule) -> Option<(u8, bool)> {
@@ -39,10 +43,14 @@ fn level(rule: Rule) -> Option<(u8, bool)> {
         Rule::kw_and | Rule::dyad_and => (2, false),
         Rule::kw_not => (3, true),
         Rule::compare | Rule::dyad_compare => (4, false),
-        Rule::additive | Rule::dyad_additive => (5, false),
-        Rule::reduction | Rule::monad => (6, true),
-        Rule::multiplicative | Rule::dyad_multiplicative => (7, false),
-        Rule::negate => (8, true),
+        Rule::bit_or => (5, false),
+        Rule::bit_xor => (6, false),
+        Rule::bit_and => (7, false),
+        Rule::shift => (8, false),
+        Rule::additive | Rule::dyad_additive => (9, false),
+        Rule::reduction | Rule::monad => (10, true),
+        Rule::multiplicative | Rule::dyad_multiplicative => (11, false),
+        Rule::negate | Rule::flip => (12, true),
         _ => return None,
     };
     Some((level, prefix))
@@ -437,7 +445,11 @@ impl Builder {
             Rule::reduction => self.reduction(op, span, operand),
             Rule::monad => self.apply(op, None, operand, span),
             rule => {
-                let op = if rule == Rule::kw_not { UnaryOp::Not } else { UnaryOp::Neg };
+                let op = match rule {
+                    Rule::kw_not => UnaryOp::Not,
+                    Rule::flip => UnaryOp::BitNot,
+                    _ => UnaryOp::Neg,
+                };
                 self.node(ExprKind::Unary { op, operand: Box::new(operand.expr) }, span, operand.depth)
             }
         }
@@ -492,6 +504,11 @@ impl Builder {
             "*" => BinaryOp::Mul,
             "/" => BinaryOp::Div,
             "%" => BinaryOp::Rem,
+            "&" => BinaryOp::BitAnd,
+            "|" => BinaryOp::BitOr,
+            "^" => BinaryOp::BitXor,
+            "<<" => BinaryOp::Shl,
+            ">>" => BinaryOp::Shr,
             _ => return self.comparison(lhs, op, rhs, span),
         };
         let depth = lhs.depth.max(rhs.depth);
@@ -526,9 +543,14 @@ impl Builder {
 
 fn int(pair: &Pair<'_, Rule>, span: Span) -> Built<ExprKind> {
     let digits = pair.as_str().replace('_', "");
-    digits.parse().map(ExprKind::Int).map_err(|_| {
+    let parsed = match (digits.strip_prefix("0x"), digits.strip_prefix("0b")) {
+        (Some(hexadecimal), _) => u64::from_str_radix(hexadecimal, 16),
+        (_, Some(binary)) => u64::from_str_radix(binary, 2),
+        _ => digits.parse(),
+    };
+    parsed.map(|value| ExprKind::Int(value.into())).map_err(|_| {
         Diagnostic::error("E0004", span, "the integer is too large")
-            .here(format!("at most {} fits", i64::MAX))
+            .here(format!("at most {} fits", u64::MAX))
             .help("write a float, such as `1e30`, if that is what is meant")
     })
 }

@@ -110,6 +110,9 @@ fn value(ty: ScalarType, word: &str) -> Result<Value, String> {
         ScalarType::I32 => lower.parse().ok().map(Value::I32),
         ScalarType::I64 => lower.parse().ok().map(Value::I64),
         ScalarType::U8 => lower.parse().ok().map(Value::U8),
+        ScalarType::U16 => lower.parse().ok().map(Value::U16),
+        ScalarType::U32 => lower.parse().ok().map(Value::U32),
+        ScalarType::U64 => lower.parse().ok().map(Value::U64),
         ScalarType::Bool => match lower.as_str() {
             "true" | "1" => Some(Value::Bool(true)),
             "false" | "0" => Some(Value::Bool(false)),

@@ -1,4 +1,4 @@
-//! NumPy's `.npy` files: all eight element types, both byte orders, C and Fortran order.
+//! NumPy's `.npy` files: all element types, both byte orders, C and Fortran order.
 //!
 //! In: a path and the type that is wanted.  Out: the array, or in one sentence why the file cannot be it.
 //! The header is held against limits before the `npyz` crate sees it, which trusts its numbers.
@@ -55,6 +55,9 @@ pub(crate) fn read(path: &Path, ty: ScalarType) -> Result<HostArray, Problem> {
         ScalarType::I32 => elements::<i32>(npy),
         ScalarType::I64 => elements::<i64>(npy),
         ScalarType::U8 => elements::<u8>(npy),
+        ScalarType::U16 => elements::<u16>(npy),
+        ScalarType::U32 => elements::<u32>(npy),
+        ScalarType::U64 => elements::<u64>(npy),
         ScalarType::Bool => elements::<bool>(npy),
     }
 }
@@ -64,9 +67,13 @@ pub(crate) fn read(path: &Path, ty: ScalarType) -> Result<HostArray, Problem> {
 pub(crate) enum Problem {
     Unreadable(String),
     Malformed(String),
-    Type { holds: String },
+    Type {
+        holds: String,
+    },
     /// Numbers with two parts, of which a conversion would drop one.
-    Complex { holds: String },
+    Complex {
+        holds: String,
+    },
 }
 
 /// The bytes up to the first element, within limits, with a shape whose size can be computed.
@@ -131,6 +138,9 @@ fn element_type(dtype: &DType) -> Option<ScalarType> {
         (TypeChar::Int, 4) => ScalarType::I32,
         (TypeChar::Int, 8) => ScalarType::I64,
         (TypeChar::Uint, 1) => ScalarType::U8,
+        (TypeChar::Uint, 2) => ScalarType::U16,
+        (TypeChar::Uint, 4) => ScalarType::U32,
+        (TypeChar::Uint, 8) => ScalarType::U64,
         (TypeChar::Bool, 1) => ScalarType::Bool,
         _ => return None,
     })
@@ -174,6 +184,9 @@ pub(crate) fn write(out: &mut dyn Write, array: &HostArray) -> io::Result<()> {
         Data::I32(elements) => write_elements(out, elements, &array.shape),
         Data::I64(elements) => write_elements(out, elements, &array.shape),
         Data::U8(elements) => write_elements(out, elements, &array.shape),
+        Data::U16(elements) => write_elements(out, elements, &array.shape),
+        Data::U32(elements) => write_elements(out, elements, &array.shape),
+        Data::U64(elements) => write_elements(out, elements, &array.shape),
         Data::Bool(elements) => write_elements(out, elements, &array.shape),
     }
 }

@@ -51,6 +51,9 @@ fn json_value(value: Value) -> serde_json::Value {
         Value::I32(v) => json!(v),
         Value::I64(v) => json!(v),
         Value::U8(v) => json!(v),
+        Value::U16(v) => json!(v),
+        Value::U32(v) => json!(v),
+        Value::U64(v) => json!(v),
         Value::Bool(v) => json!(v),
     }
 }
@@ -77,6 +80,9 @@ fn hash(array: &HostArray) -> u64 {
             Value::I32(v) => add(&v.to_le_bytes()),
             Value::I64(v) => add(&v.to_le_bytes()),
             Value::U8(v) => add(&v.to_le_bytes()),
+            Value::U16(v) => add(&v.to_le_bytes()),
+            Value::U32(v) => add(&v.to_le_bytes()),
+            Value::U64(v) => add(&v.to_le_bytes()),
             Value::Bool(v) => add(&[u8::from(v)]),
         }
     }

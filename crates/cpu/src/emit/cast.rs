@@ -16,8 +16,11 @@ impl Emitter<'_> {
             (true, true) if to == ScalarType::F64 => self.b.ins().fpromote(types::F64, x),
             (true, true) => self.b.ins().fdemote(types::F32, x),
             (false, true) => {
-                let wide = if from == ScalarType::I64 { ScalarType::I64 } else { ScalarType::I32 };
+                let wide = if from.bytes() == 8 || from == ScalarType::U32 { ScalarType::I64 } else { ScalarType::I32 };
                 let x = self.resize(from, wide, x);
+                if from == ScalarType::U64 {
+                    return self.b.ins().fcvt_from_uint(clif_type(to), x);
+                }
                 self.b.ins().fcvt_from_sint(clif_type(to), x)
             }
             (true, false) => self.saturate(to, x),
@@ -34,9 +37,9 @@ impl Emitter<'_> {
         self.b.ins().fcmp(FloatCC::NotEqual, x, zero)
     }
 
-    /// Between integer types; `u8` and `bool` have no sign to extend.
+    /// Between integer types; the unsigned ones and `bool` have no sign to extend.
     fn resize(&mut self, from: ScalarType, to: ScalarType, x: Value) -> Value {
-        let (target, unsigned) = (clif_type(to), matches!(from, ScalarType::U8 | ScalarType::Bool));
+        let (target, unsigned) = (clif_type(to), from.is_unsigned());
         match to.bytes().cmp(&from.bytes()) {
             std::cmp::Ordering::Less => self.b.ins().ireduce(target, x),
             std::cmp::Ordering::Equal => x,
@@ -49,9 +52,12 @@ impl Emitter<'_> {
     fn saturate(&mut self, to: ScalarType, x: Value) -> Value {
         let (least, most) = match to {
             ScalarType::I64 => return self.b.ins().fcvt_to_sint_sat(types::I64, x),
+            ScalarType::U64 => return self.b.ins().fcvt_to_uint_sat(types::I64, x),
+            ScalarType::U32 => return self.b.ins().fcvt_to_uint_sat(types::I32, x),
             ScalarType::I8 => (i32::from(i8::MIN), i32::from(i8::MAX)),
             ScalarType::I16 => (i32::from(i16::MIN), i32::from(i16::MAX)),
             ScalarType::U8 => (i32::from(u8::MIN), i32::from(u8::MAX)),
+            ScalarType::U16 => (i32::from(u16::MIN), i32::from(u16::MAX)),
             _ => return self.b.ins().fcvt_to_sint_sat(types::I32, x),
         };
         let x = self.b.ins().fcvt_to_sint_sat(types::I32, x);

@@ -20,9 +20,12 @@ impl Emitter<'_> {
             self.require_nonzero(y);
         }
         // In 32 bits, no quotient of narrow operands overflows.
-        let narrow = matches!(ty, ScalarType::I8 | ScalarType::I16 | ScalarType::U8);
+        let narrow = ty.bytes() < 4;
         let wide = if narrow { ScalarType::I32 } else { ty };
         let (x, y) = (self.cast(ty, wide, x), self.cast(ty, wide, y));
+        if wide.is_unsigned() {
+            return Ok(self.unsigned(op, known, x, y));
+        }
         let result = match known {
             Some(divisor) if divisor > 0 && divisor.count_ones() == 1 => self.by_power_of_two(op, divisor, x),
             Some(-1) if op == BinaryOp::Div => self.b.ins().ineg(x),
@@ -31,6 +34,18 @@ impl Emitter<'_> {
             _ => self.euclidean(op, x, y, y),
         };
         Ok(self.cast(wide, ty, result))
+    }
+
+    /// In 32 or 64 bits, without a sign to mind.
+    fn unsigned(&mut self, op: BinaryOp, known: Option<i64>, x: Value, y: Value) -> Value {
+        match (op, known) {
+            (BinaryOp::Div, Some(divisor)) if divisor > 0 && divisor.count_ones() == 1 => {
+                self.b.ins().ushr_imm_u(x, i64::from(divisor.trailing_zeros()))
+            }
+            (_, Some(divisor)) if divisor > 0 && divisor.count_ones() == 1 => self.b.ins().band_imm_u(x, divisor - 1),
+            (BinaryOp::Div, _) => self.b.ins().udiv(x, y),
+            _ => self.b.ins().urem(x, y),
+        }
     }
 
     fn require_nonzero(&mut self, divisor: Value) {
@@ -83,13 +98,8 @@ impl Emitter<'_> {
 
 /// The divisor, if it is written as a number.
 fn constant(expr: &Expr) -> Option<i64> {
-    use program::Value as Constant;
     match &expr.kind {
-        ExprKind::Const(Constant::I8(v)) => Some(i64::from(*v)),
-        ExprKind::Const(Constant::I16(v)) => Some(i64::from(*v)),
-        ExprKind::Const(Constant::I32(v)) => Some(i64::from(*v)),
-        ExprKind::Const(Constant::I64(v)) => Some(*v),
-        ExprKind::Const(Constant::U8(v)) => Some(i64::from(*v)),
+        ExprKind::Const(value) => value.as_i64(),
         _ => None,
     }
 }

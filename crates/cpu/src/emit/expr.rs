@@ -77,6 +77,9 @@ impl Emitter<'_> {
             Constant::I32(v) => ins.iconst(types::I32, i64::from(v.cast_unsigned())),
             Constant::I64(v) => ins.iconst(types::I64, v),
             Constant::U8(v) => ins.iconst(types::I8, i64::from(v)),
+            Constant::U16(v) => ins.iconst(types::I16, i64::from(v)),
+            Constant::U32(v) => ins.iconst(types::I32, i64::from(v)),
+            Constant::U64(v) => ins.iconst(types::I64, v.cast_signed()),
             Constant::Bool(v) => ins.iconst(types::I8, i64::from(v)),
         }
     }
@@ -94,8 +97,9 @@ impl Emitter<'_> {
             UnaryOp::Neg if ty.is_float() => ins.fneg(x),
             UnaryOp::Neg if ty.is_int() => ins.ineg(x),
             UnaryOp::Not if ty == ScalarType::Bool => ins.bxor_imm_u(x, 1),
+            UnaryOp::BitNot if ty.is_int() => ins.bnot(x),
             UnaryOp::Abs if ty.is_float() => ins.fabs(x),
-            UnaryOp::Abs if ty == ScalarType::U8 => x,
+            UnaryOp::Abs if ty.is_unsigned() => x,
             UnaryOp::Abs if ty.is_int() => ins.iabs(x),
             UnaryOp::Sqrt if ty.is_float() => ins.sqrt(x),
             UnaryOp::Floor if ty.is_float() => ins.floor(x),
@@ -112,7 +116,10 @@ impl Emitter<'_> {
         if op.is_comparison() {
             return Ok(self.comparison(op, ty, x, y));
         }
-        let unsigned = matches!(ty, ScalarType::U8 | ScalarType::Bool);
+        if let (BinaryOp::Shl | BinaryOp::Shr, true) = (op, ty.is_int()) {
+            return Ok(self.shift(op, ty, x, y));
+        }
+        let unsigned = ty.is_unsigned();
         let ins = self.b.ins();
         Ok(match op {
             BinaryOp::Add if ty.is_float() => ins.fadd(x, y),
@@ -130,8 +137,25 @@ impl Emitter<'_> {
             BinaryOp::Max => ins.smax(x, y),
             BinaryOp::And if ty == ScalarType::Bool => ins.band(x, y),
             BinaryOp::Or if ty == ScalarType::Bool => ins.bor(x, y),
+            BinaryOp::BitAnd if ty.is_int() => ins.band(x, y),
+            BinaryOp::BitOr if ty.is_int() => ins.bor(x, y),
+            BinaryOp::BitXor if ty.is_int() => ins.bxor(x, y),
             _ => return Err(diag::Error::bug("cpu", format!("`{}` on {ty}", op.name()))),
         })
+    }
+
+    /// The machine takes the amount modulo the width; beyond the width, all bits are shifted out instead.
+    fn shift(&mut self, op: BinaryOp, ty: ScalarType, x: Value, amount: Value) -> Value {
+        let width = 8 * ty.bytes() as i64;
+        if op == BinaryOp::Shr && !ty.is_unsigned() {
+            let last = self.b.ins().iconst(clif_type(ty), width - 1);
+            let amount = self.b.ins().umin(amount, last);
+            return self.b.ins().sshr(x, amount);
+        }
+        let shifted = if op == BinaryOp::Shl { self.b.ins().ishl(x, amount) } else { self.b.ins().ushr(x, amount) };
+        let inside = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, amount, width);
+        let zero = self.zero(ty);
+        self.b.ins().select(inside, shifted, zero)
     }
 
     fn comparison(&mut self, op: BinaryOp, ty: ScalarType, x: Value, y: Value) -> Value {
@@ -154,8 +178,7 @@ impl Emitter<'_> {
             BinaryOp::Gt => IntCC::SignedGreaterThan,
             _ => IntCC::SignedGreaterThanOrEqual,
         };
-        let unsigned = matches!(ty, ScalarType::U8 | ScalarType::Bool);
-        self.b.ins().icmp(if unsigned { cc.unsigned() } else { cc }, x, y)
+        self.b.ins().icmp(if ty.is_unsigned() { cc.unsigned() } else { cc }, x, y)
     }
 
     fn call(&mut self, function: MathFunction, arguments: &[Value]) -> diag::Result<Value> {

@@ -386,8 +386,8 @@ fn clif_type(ty: ScalarType) -> Type {
         ScalarType::F32 => types::F32,
         ScalarType::F64 => types::F64,
         ScalarType::I8 | ScalarType::U8 | ScalarType::Bool => types::I8,
-        ScalarType::I16 => types::I16,
-        ScalarType::I32 => types::I32,
-        ScalarType::I64 => types::I64,
+        ScalarType::I16 | ScalarType::U16 => types::I16,
+        ScalarType::I32 | ScalarType::U32 => types::I32,
+        ScalarType::I64 | ScalarType::U64 => types::I64,
     }
 }

@@ -87,6 +87,9 @@ pub(crate) fn scalar(text: &str, ty: ScalarType) -> Result<Value, String> {
         ScalarType::I32 => text.parse().ok().map(Value::I32),
         ScalarType::I64 => text.parse().ok().map(Value::I64),
         ScalarType::U8 => text.parse().ok().map(Value::U8),
+        ScalarType::U16 => text.parse().ok().map(Value::U16),
+        ScalarType::U32 => text.parse().ok().map(Value::U32),
+        ScalarType::U64 => text.parse().ok().map(Value::U64),
         ScalarType::Bool => text.parse().ok().map(Value::Bool),
     };
     value.ok_or_else(|| format!("`{text}` is not a value of type {ty}"))

@@ -207,6 +207,9 @@ fn data(ty: ScalarType, elements: impl Iterator<Item = f64>) -> Data {
         ScalarType::I32 => Data::I32(elements.map(|element| element as i32).collect()),
         ScalarType::I64 => Data::I64(elements.map(|element| element as i64).collect()),
         ScalarType::U8 => Data::U8(elements.map(|element| element as u8).collect()),
+        ScalarType::U16 => Data::U16(elements.map(|element| element as u16).collect()),
+        ScalarType::U32 => Data::U32(elements.map(|element| element as u32).collect()),
+        ScalarType::U64 => Data::U64(elements.map(|element| element as u64).collect()),
         ScalarType::Bool => Data::Bool(elements.map(|element| element != 0.0).collect()),
     }
 }
@@ -220,6 +223,9 @@ fn number(value: Value) -> f64 {
         Value::I32(value) => value.into(),
         Value::I64(value) => value as f64,
         Value::U8(value) => value.into(),
+        Value::U16(value) => value.into(),
+        Value::U32(value) => value.into(),
+        Value::U64(value) => value as f64,
         Value::Bool(value) => value.into(),
     }
 }

@@ -64,7 +64,7 @@ fn inputs<'a>(example: &'a Example, sizes: &Sizes<'_>) -> Result<Vec<(&'a str, A
             (ty, _) => {
                 let shape = example.shape(sizes, &argument.name)?;
                 array(IxDyn(&shape), |place| match (ty, shape.as_slice()) {
-                    (ScalarType::U8 | ScalarType::Bool, _) => random.below(2),
+                    (ty, _) if ty.is_unsigned() => random.below(2),
                     (ScalarType::I8 | ScalarType::I64, _) => random.below(4),
                     (ScalarType::I16 | ScalarType::I32, _) => random.below(20),
                     (_, [length]) => random.fraction() / *length as f64,

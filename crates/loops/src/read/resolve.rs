@@ -197,7 +197,12 @@ impl Scope {
         if let (Some(ty), [argument]) = (ScalarType::from_name(name), arguments) {
             return Ok(Expr { kind: ExprKind::Cast(Box::new(self.expr(argument, None)?)), ty });
         }
-        if let (Some(op), [argument]) = (UnaryOp::FUNCTIONS.into_iter().find(|op| op.name() == name), arguments) {
+        let bitwise = BinaryOp::BITWISE.into_iter().find(|op| op.name() == name);
+        if let (Some(op), [a, b]) = (bitwise, arguments) {
+            return self.binary(op, a, b, expected);
+        }
+        let function = UnaryOp::FUNCTIONS.into_iter().chain([UnaryOp::BitNot]).find(|op| op.name() == name);
+        if let (Some(op), [argument]) = (function, arguments) {
             return Ok(unary(op, self.expr(argument, expected)?));
         }
         match (name, arguments) {

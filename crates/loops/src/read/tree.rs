@@ -220,6 +220,9 @@ pub(super) fn literal(line: usize, negative: bool, number: &Number, expected: Op
         ScalarType::I32 => text.parse().ok().map(Value::I32),
         ScalarType::I64 => text.parse().ok().map(Value::I64),
         ScalarType::U8 => text.parse().ok().map(Value::U8),
+        ScalarType::U16 => text.parse().ok().map(Value::U16),
+        ScalarType::U32 => text.parse().ok().map(Value::U32),
+        ScalarType::U64 => text.parse().ok().map(Value::U64),
         ScalarType::Bool => None,
     };
     value.map_or_else(|| error(line, format!("`{text}` does not fit {ty}")), Ok)

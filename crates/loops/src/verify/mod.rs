@@ -349,6 +349,7 @@ fn unary_accepts(op: UnaryOp, ty: ScalarType) -> bool {
     match op {
         UnaryOp::Neg | UnaryOp::Abs => ty != ScalarType::Bool,
         UnaryOp::Not => ty == ScalarType::Bool,
+        UnaryOp::BitNot => ty.is_int(),
         _ => ty.is_float(),
     }
 }
@@ -356,7 +357,8 @@ fn unary_accepts(op: UnaryOp, ty: ScalarType) -> bool {
 fn binary_accepts(op: BinaryOp, ty: ScalarType) -> bool {
     match op {
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div => ty != ScalarType::Bool,
-        BinaryOp::Rem => ty.is_int(),
+        BinaryOp::Rem => ty != ScalarType::Bool,
+        op if op.is_bitwise() => ty.is_int(),
         BinaryOp::Pow => ty.is_float(),
         BinaryOp::And | BinaryOp::Or => ty == ScalarType::Bool,
         // Of any type; `false` is less than `true`.

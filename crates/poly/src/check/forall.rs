@@ -137,8 +137,7 @@ impl Checker<'_> {
             ExprKind::Select { cond, affine, then, otherwise } => {
                 self.reads(assign, cond, outer, conds, inner, path)?;
                 for (branch, taken) in [(then, true), (otherwise, false)] {
-                    let side = affine.as_ref().map(|cond| if taken { Some(cond.clone()) } else { cond.negate() });
-                    path.push(side.flatten().unwrap_or(Cond::TRUE));
+                    path.push(program::branch_condition(cond, affine.as_ref(), taken));
                     self.reads(assign, branch, outer, conds, inner, path)?;
                     path.pop();
                 }

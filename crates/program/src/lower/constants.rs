@@ -331,28 +331,17 @@ fn fold(expr: &Expr) -> Option<Value> {
                 // A literal among floats is still an integer here.
                 (Value::I64(a), Value::F64(b)) => fold_float(*op, a as f64, b).map(Value::F64),
                 (Value::F64(a), Value::I64(b)) => fold_float(*op, a, b as f64).map(Value::F64),
-                (a, b) if a.ty() == b.ty() && a.ty().is_int() => fold_int(*op, integer(a)?, integer(b)?, a.ty()),
+                (a, b) if a.ty() == b.ty() && a.ty().is_int() => fold_int(*op, a.as_i64()?, b.as_i64()?, a.ty()),
                 _ => None,
             }
         }
         ExprKind::Cast(operand) => match (fold(operand)?, expr.ty) {
             (Value::F32(value), ScalarType::F64) => Some(Value::F64(f64::from(value))),
-            (value, ty) if value.ty().is_int() && ty != ScalarType::Bool => Some(Value::from_i64(ty, integer(value)?)),
+            (value, ty) if value.ty().is_int() && ty != ScalarType::Bool => Some(Value::from_i64(ty, value.as_i64()?)),
             _ => None,
         },
         _ => None,
     }
-}
-
-fn integer(value: Value) -> Option<i64> {
-    Some(match value {
-        Value::I8(value) => value.into(),
-        Value::I16(value) => value.into(),
-        Value::I32(value) => value.into(),
-        Value::I64(value) => value,
-        Value::U8(value) => value.into(),
-        _ => return None,
-    })
 }
 
 fn fold_int(op: BinaryOp, a: i64, b: i64, ty: ScalarType) -> Option<Value> {
@@ -365,10 +354,15 @@ fn fold_int(op: BinaryOp, a: i64, b: i64, ty: ScalarType) -> Option<Value> {
         BinaryOp::Rem => a.checked_rem_euclid(b)?,
         BinaryOp::Min => a.min(b),
         BinaryOp::Max => a.max(b),
+        BinaryOp::BitAnd => a & b,
+        BinaryOp::BitOr => a | b,
+        BinaryOp::BitXor => a ^ b,
+        BinaryOp::Shl => a.checked_mul(1_i64.checked_shl(u32::try_from(b).ok().filter(|amount| *amount < 63)?)?)?,
+        BinaryOp::Shr => a.checked_shr(u32::try_from(b).ok()?)?,
         _ => return None,
     };
     let narrow = Value::from_i64(ty, value);
-    (integer(narrow) == Some(value)).then_some(narrow)
+    (narrow.as_i64() == Some(value)).then_some(narrow)
 }
 
 fn fold_float(op: BinaryOp, a: f64, b: f64) -> Option<f64> {
@@ -377,6 +371,7 @@ fn fold_float(op: BinaryOp, a: f64, b: f64) -> Option<f64> {
         BinaryOp::Sub => a - b,
         BinaryOp::Mul => a * b,
         BinaryOp::Div => a / b,
+        BinaryOp::Rem => a.rem_euclid(b),
         BinaryOp::Pow => a.powf(b),
         BinaryOp::Min if !a.is_nan() && !b.is_nan() => a.min(b),
         BinaryOp::Max if !a.is_nan() && !b.is_nan() => a.max(b),
@@ -397,15 +392,16 @@ fn fold_unary(op: UnaryOp, value: Value) -> Option<Value> {
             UnaryOp::Cos => value.cos(),
             UnaryOp::Floor => value.floor(),
             UnaryOp::Ceil => value.ceil(),
-            UnaryOp::Not => return None,
+            UnaryOp::Not | UnaryOp::BitNot => return None,
         })
     };
     match (value, op) {
         (Value::F64(value), _) => float(value).map(Value::F64),
         (Value::F32(value), _) => float(f64::from(value)).map(|value| Value::F32(value as f32)),
         (Value::Bool(value), UnaryOp::Not) => Some(Value::Bool(!value)),
-        (value, UnaryOp::Neg) => fold_int(BinaryOp::Sub, 0, integer(value)?, value.ty()),
-        (value, UnaryOp::Abs) => integer(value)?.checked_abs().map(|number| Value::from_i64(value.ty(), number)),
+        (value, UnaryOp::Neg) => fold_int(BinaryOp::Sub, 0, value.as_i64()?, value.ty()),
+        (value, UnaryOp::BitNot) => Some(Value::from_i64(value.ty(), !value.as_i64()?)),
+        (value, UnaryOp::Abs) => value.as_i64()?.checked_abs().map(|number| Value::from_i64(value.ty(), number)),
         _ => None,
     }
 }

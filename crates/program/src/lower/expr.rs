@@ -3,6 +3,7 @@
 use diag::{Diagnostic, Span};
 use syntax::ast;
 
+use super::branch_condition;
 use super::extreme::{self, Extreme};
 use super::names::{self, Meaning};
 use super::piecewise;
@@ -107,10 +108,7 @@ impl Lowerer<'_> {
     pub(super) fn lower_expr(&mut self, expr: &ast::Expr) -> Option<Typed> {
         let span = expr.span;
         match &expr.kind {
-            ast::ExprKind::Int(value) => {
-                let expr = Expr { kind: ExprKind::Const(Value::I64(*value)), ty: ScalarType::I64, span };
-                Some(Typed { expr, weak: Weak::Int, affine: Some(Affine::constant(*value)), cond: None })
-            }
+            ast::ExprKind::Int(value) => Some(int_literal(*value, span)),
             ast::ExprKind::Float(value) => Some(float_literal(*value, span)),
             ast::ExprKind::Bool(value) => {
                 let expr = Expr { kind: ExprKind::Const(Value::Bool(*value)), ty: ScalarType::Bool, span };
@@ -121,8 +119,15 @@ impl Lowerer<'_> {
             ast::ExprKind::Index { base, indices } => self.lower_load(base, indices, span),
             ast::ExprKind::Call { callee, args } => self.lower_call(callee, args, span),
             ast::ExprKind::Unary { op, operand } => {
+                // A negative literal is one number, so that the smallest one can be written.
+                if let (ast::UnaryOp::Neg, ast::ExprKind::Int(value)) = (op, &operand.kind)
+                    && i64::try_from(-*value).is_ok()
+                {
+                    return Some(int_literal(-*value, span));
+                }
                 let operand = self.lower_expr(operand)?;
                 match op {
+                    ast::UnaryOp::BitNot => self.unary(UnaryOp::BitNot, operand, span),
                     ast::UnaryOp::Neg => self.unary(UnaryOp::Neg, operand, span),
                     ast::UnaryOp::Not => {
                         let cond = operand.cond.as_ref().and_then(Cond::negate);
@@ -322,6 +327,10 @@ impl Lowerer<'_> {
             let [arg] = self.arguments(callee, args?)?;
             return self.unary(op, arg, span);
         }
+        if TESTS.contains(&name) {
+            let [arg] = self.arguments(callee, args?)?;
+            return self.lower_test(name, arg, span);
+        }
         if let Some(op) = TWO_ARGUMENTS.into_iter().find(|op| op.name() == name) {
             let [lhs, rhs] = self.arguments(callee, args?)?;
             return self.binary(op, lhs, rhs, span);
@@ -345,6 +354,7 @@ impl Lowerer<'_> {
             _ => {
                 let functions = UnaryOp::FUNCTIONS.into_iter().map(UnaryOp::name);
                 let mut known: Vec<&str> = functions.chain(TWO_ARGUMENTS.into_iter().map(BinaryOp::name)).collect();
+                known.extend(TESTS);
                 known.extend(self.shared.callees.iter().map(|callee| callee.name));
                 let mut diagnostic = Diagnostic::error("E0104", callee.span, format!("unknown function `{name}`"))
                     .note(format!("the functions are {}", known.join(", ")));
@@ -367,6 +377,29 @@ impl Lowerer<'_> {
             self.error("E0105", callee.span, format!("`{}` takes {N} argument{plural}, {given} given", callee.name));
         }
         exact
+    }
+
+    /// `is_nan(x)` and `is_inf(x)`, by comparisons with infinity, which NaN fails whatever its sign.
+    fn lower_test(&mut self, name: &str, arg: Typed, span: Span) -> Option<Typed> {
+        let value = self.settle(arg)?;
+        let ty = value.ty;
+        if !ty.is_float() {
+            let message = format!("`{name}` does not apply to {ty}");
+            let diagnostic = Diagnostic::error("E0202", span, message).note("only floats can be NaN or infinite");
+            self.report(diagnostic);
+            return None;
+        }
+        let make = |kind, ty| Expr { kind, ty, span };
+        let infinity = if ty == ScalarType::F32 { Value::F32(f32::INFINITY) } else { Value::F64(f64::INFINITY) };
+        let size = Box::new(make(ExprKind::Unary(UnaryOp::Abs, Box::new(value)), ty));
+        let infinity = Box::new(make(ExprKind::Const(infinity), ty));
+        let op = if name == "is_inf" { BinaryOp::Eq } else { BinaryOp::Le };
+        let test = make(ExprKind::Binary(op, size, infinity), ScalarType::Bool);
+        Some(Typed::strong(if name == "is_inf" {
+            test
+        } else {
+            make(ExprKind::Unary(UnaryOp::Not, Box::new(test)), ScalarType::Bool)
+        }))
     }
 
     fn lower_cast(&mut self, arg: Typed, ty: ScalarType, span: Span) -> Option<Typed> {
@@ -404,6 +437,11 @@ impl Lowerer<'_> {
             ast::BinaryOp::Rem => BinaryOp::Rem,
             ast::BinaryOp::And => BinaryOp::And,
             ast::BinaryOp::Or => BinaryOp::Or,
+            ast::BinaryOp::BitAnd => BinaryOp::BitAnd,
+            ast::BinaryOp::BitOr => BinaryOp::BitOr,
+            ast::BinaryOp::BitXor => BinaryOp::BitXor,
+            ast::BinaryOp::Shl => BinaryOp::Shl,
+            ast::BinaryOp::Shr => BinaryOp::Shr,
         };
         if matches!(op, BinaryOp::Div | BinaryOp::Rem) && rhs.affine.as_ref().and_then(Affine::as_constant) == Some(0) {
             let integers = lhs.expr.ty.is_int() && lhs.weak != Weak::Float;
@@ -412,8 +450,25 @@ impl Lowerer<'_> {
                 return None;
             }
         }
+        if matches!(op, BinaryOp::And | BinaryOp::Or) && lhs.expr.ty == ScalarType::Bool {
+            let protects = !branch_condition(&lhs.expr, lhs.cond.as_ref(), op == BinaryOp::And).is_true();
+            if may_fail(&rhs.expr, protects) {
+                return self.short_circuit(op, lhs, rhs, cond, span);
+            }
+        }
         let result = self.binary(op, lhs, rhs, span)?;
         Some(Typed { cond, ..result })
+    }
+
+    /// `and` and `or` whose right side is evaluated only where the left side leaves the answer open.
+    fn short_circuit(&mut self, op: BinaryOp, lhs: Typed, rhs: Typed, cond: Option<Cond>, span: Span) -> Option<Typed> {
+        let affine = lhs.cond.clone();
+        let (lhs, rhs) = (self.coerce(lhs, ScalarType::Bool)?, self.coerce(rhs, ScalarType::Bool)?);
+        let known =
+            Box::new(Expr { kind: ExprKind::Const(Value::Bool(op == BinaryOp::Or)), ty: ScalarType::Bool, span });
+        let (then, otherwise) = if op == BinaryOp::And { (Box::new(rhs), known) } else { (known, Box::new(rhs)) };
+        let kind = ExprKind::Select { cond: Box::new(lhs), affine, then, otherwise };
+        Some(Typed { cond, ..Typed::strong(Expr { kind, ty: ScalarType::Bool, span }) })
     }
 
     /// `a <= b < c`: the conjunction of its neighbouring pairs.
@@ -616,6 +671,22 @@ fn one_index(op: ReduceOp, span: Span) -> Diagnostic {
 const AFFINE: &str =
     "affine expressions are made of parameters, indices, integers, `+`, `-`, and `*`, `/`, `%` by a constant";
 
+/// Whether evaluating an expression may be a fault, or out of bounds where a condition in front of it `protects` it.
+fn may_fail(expr: &Expr, protects: bool) -> bool {
+    let mut fails = false;
+    expr.visit(&mut |part| {
+        fails |= match &part.kind {
+            ExprKind::Load { index, .. } => protects && !index.is_empty(),
+            ExprKind::Gather { .. } => true,
+            ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor) => {
+                divisor.ty.is_int() && !matches!(divisor.kind, ExprKind::Const(_))
+            }
+            _ => false,
+        };
+    });
+    fails
+}
+
 /// Whether the value of an expression is more than a matter of parameters and indices.
 fn depends_on_data(expr: &Expr) -> bool {
     let mut depends = false;
@@ -625,13 +696,31 @@ fn depends_on_data(expr: &Expr) -> bool {
     depends
 }
 
+/// Functions of a float that give a truth value.
+pub(super) const TESTS: [&str; 2] = ["is_nan", "is_inf"];
+
 const TWO_ARGUMENTS: [BinaryOp; 3] = [BinaryOp::Min, BinaryOp::Max, BinaryOp::Pow];
 
 /// Whether a call of this name is a cast or a function of the language.
 pub(super) fn is_built_in(name: &str) -> bool {
     ScalarType::from_name(name).is_some()
+        || TESTS.contains(&name)
         || UnaryOp::FUNCTIONS.into_iter().any(|op| op.name() == name)
         || TWO_ARGUMENTS.into_iter().any(|op| op.name() == name)
+}
+
+/// An integer that fits `i64` takes the type of its context; a larger one can only be a `u64`.
+fn int_literal(value: i128, span: Span) -> Typed {
+    match i64::try_from(value) {
+        Ok(value) => {
+            let expr = Expr { kind: ExprKind::Const(Value::I64(value)), ty: ScalarType::I64, span };
+            Typed { expr, weak: Weak::Int, affine: Some(Affine::constant(value)), cond: None }
+        }
+        Err(_) => {
+            let kind = ExprKind::Const(Value::U64(value as u64));
+            Typed::strong(Expr { kind, ty: ScalarType::U64, span })
+        }
+    }
 }
 
 fn float_literal(value: f64, span: Span) -> Typed {

@@ -6,6 +6,7 @@
 
 mod callees;
 mod calls;
+mod conditions;
 mod constants;
 mod data;
 mod example;
@@ -34,6 +35,7 @@ use crate::{
     Role, Scalar, ScalarId, ScalarType,
 };
 use callees::Callee;
+pub use conditions::branch_condition;
 use constants::Constant;
 use names::{Meaning, Scope};
 
@@ -319,6 +321,15 @@ impl<'a> Lowerer<'a> {
                 "int" => Some("i32"),
                 "long" | "index" | "usize" => Some("i64"),
                 "byte" => Some("u8"),
+                "uint" | "unsigned" => Some("u32"),
+                "half" | "float16" | "f16" | "bfloat16" | "bf16" => Some("f32"),
+                "float32" => Some("f32"),
+                "float64" => Some("f64"),
+                name if name.starts_with("int") || name.starts_with("uint") => {
+                    let width = name.trim_start_matches("uint").trim_start_matches("int");
+                    let sign = if name.starts_with('u') { 'u' } else { 'i' };
+                    known.into_iter().find(|ty| ty.starts_with(sign) && &ty[1..] == width)
+                }
                 other => names::closest(other, known.into_iter()),
             };
             if let Some(alias) = alias {

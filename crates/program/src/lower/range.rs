@@ -313,9 +313,9 @@ fn constant_shift(expr: &ast::Expr, name: &str) -> Option<i64> {
             (ast::BinaryOp::Add, Name(found), Int(by)) | (ast::BinaryOp::Add, Int(by), Name(found))
                 if found == name =>
             {
-                Some(*by)
+                i64::try_from(*by).ok()
             }
-            (ast::BinaryOp::Sub, Name(found), Int(by)) if found == name => by.checked_neg(),
+            (ast::BinaryOp::Sub, Name(found), Int(by)) if found == name => i64::try_from(by.checked_neg()?).ok(),
             _ => None,
         },
         _ => None,

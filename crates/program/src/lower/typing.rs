@@ -8,20 +8,16 @@ use crate::{Affine, BinaryOp, Expr, ExprKind, ScalarType, UnaryOp, Value};
 
 /// What a narrow integer becomes in arithmetic.
 pub(super) fn widened(ty: ScalarType) -> ScalarType {
-    match ty {
-        ScalarType::I8 | ScalarType::I16 | ScalarType::U8 => ScalarType::I32,
-        other => other,
-    }
+    if ty.is_int() && ty.bytes() < 4 { ScalarType::I32 } else { ty }
 }
 
-/// Whether every value of `from` is a value of `to`, within one family (integers or floats).
-fn widens_to(from: ScalarType, to: ScalarType) -> bool {
-    use ScalarType::*;
-    from == to
-        || matches!(
-            (from, to),
-            (F32, F64) | (I8, I16 | I32 | I64) | (U8, I16 | I32 | I64) | (I16, I32 | I64) | (I32, I64)
-        )
+/// The smallest type that has all values of both, within one family.
+fn joined(a: ScalarType, b: ScalarType) -> Option<ScalarType> {
+    let either = [b, a].into_iter().find(|ty| a.widens_to(*ty) && b.widens_to(*ty));
+    either.or_else(|| {
+        let candidates = [ScalarType::I16, ScalarType::I32, ScalarType::I64];
+        candidates.into_iter().find(|ty| a.widens_to(*ty) && b.widens_to(*ty))
+    })
 }
 
 /// An operation on affine expressions, where the result is affine again.
@@ -36,8 +32,20 @@ pub(super) fn affine_operation(op: BinaryOp, a: &Affine, b: &Affine) -> Option<A
         },
         BinaryOp::Div => b.as_constant().and_then(|divisor| a.div(divisor)),
         BinaryOp::Rem => b.as_constant().filter(|divisor| *divisor != 0).and_then(|divisor| a.rem(divisor)),
+        BinaryOp::Shl => a.scale(power(b.as_constant()?)?),
+        BinaryOp::Shr => a.div(power(b.as_constant()?)?),
+        // The last bits.
+        BinaryOp::BitAnd => {
+            let size = b.as_constant().and_then(|mask| mask.checked_add(1)).filter(|size| *size > 1);
+            size.filter(|size| size.count_ones() == 1).and_then(|size| a.rem(size))
+        }
         _ => None,
     }
+}
+
+/// Two to the power of an amount to shift by.
+fn power(amount: i64) -> Option<i64> {
+    (0..=62).contains(&amount).then(|| 1 << amount)
 }
 
 fn cast(expr: Expr, ty: ScalarType) -> Expr {
@@ -48,7 +56,7 @@ impl Lowerer<'_> {
     /// The expression in exactly type `ty`, by adapting literals or widening; otherwise an error that shows the cast.
     pub(super) fn coerce(&mut self, value: Typed, ty: ScalarType) -> Option<Expr> {
         let fits = match value.weak {
-            Weak::No => widens_to(value.expr.ty, ty),
+            Weak::No => value.expr.ty.widens_to(ty),
             Weak::Int => ty != ScalarType::Bool,
             Weak::Float => ty.is_float(),
         };
@@ -57,6 +65,10 @@ impl Lowerer<'_> {
                 return None;
             }
             let (span, found) = (value.expr.span, value.expr.ty);
+            if let (ExprKind::Const(Value::U64(number)), true) = (&value.expr.kind, ty.is_int()) {
+                self.error("E0203", span, format!("{number} does not fit {ty}"));
+                return None;
+            }
             let found =
                 if value.weak == Weak::Float { "a number with a fraction".to_string() } else { found.to_string() };
             let mut diagnostic = Diagnostic::error("E0201", span, format!("expected {ty}, found {found}"))
@@ -119,14 +131,7 @@ impl Lowerer<'_> {
             (Value::F64(v), ScalarType::F32) => Value::F32(v as f32),
             (Value::I64(v), _) => {
                 let adapted = Value::from_i64(ty, v);
-                let kept = match adapted {
-                    Value::I8(narrow) => i64::from(narrow) == v,
-                    Value::I16(narrow) => i64::from(narrow) == v,
-                    Value::I32(narrow) => i64::from(narrow) == v,
-                    Value::U8(narrow) => i64::from(narrow) == v,
-                    _ => true,
-                };
-                if !kept {
+                if ty.is_int() && adapted.as_i64() != Some(v) {
                     self.error("E0203", span, format!("{v} does not fit {ty}"));
                     return None;
                 }
@@ -141,17 +146,7 @@ impl Lowerer<'_> {
     pub(super) fn join(&mut self, lhs: Typed, rhs: Typed, arithmetic: bool, span: Span) -> Option<(Expr, Expr, Weak)> {
         let (ty, weak) = match (lhs.weak, rhs.weak) {
             (Weak::No, Weak::No) => {
-                let (a, b) = (lhs.expr.ty, rhs.expr.ty);
-                let joined = if widens_to(a, b) {
-                    Some(b)
-                } else if widens_to(b, a) {
-                    Some(a)
-                } else if a.is_int() && b.is_int() {
-                    Some(ScalarType::I32)
-                } else {
-                    None
-                };
-                let Some(joined) = joined else {
+                let Some(joined) = joined(lhs.expr.ty, rhs.expr.ty) else {
                     self.mismatch(&lhs.expr, &rhs.expr, span);
                     return None;
                 };
@@ -196,6 +191,10 @@ impl Lowerer<'_> {
             diagnostic = diagnostic
                 .help(format!("for 0 or 1, convert the bool: `{}(…)`", number.ty))
                 .help("for a condition, compare the number: `… != 0`");
+        } else if a.ty.is_int() && b.ty.is_int() {
+            diagnostic = diagnostic
+                .note("no integer type has the values of both")
+                .help(format!("convert one of them: `{}(…)` or `{}(…)`", a.ty, b.ty));
         } else if wanted.is_float() {
             diagnostic = diagnostic.help(format!("integers are converted explicitly: `{wanted}(…)`"));
         }
@@ -208,22 +207,66 @@ impl Lowerer<'_> {
             (Some(a), Some(b)) => affine_operation(op, a, b),
             _ => None,
         };
-        let arithmetic = !matches!(op, BinaryOp::Min | BinaryOp::Max);
-        let (lhs, rhs, weak) = self.join(lhs, rhs, arithmetic, span)?;
+        let (lhs, rhs, weak) = match op {
+            BinaryOp::Shl | BinaryOp::Shr => self.shifted(op, lhs, rhs, span)?,
+            _ => self.join(lhs, rhs, !matches!(op, BinaryOp::Min | BinaryOp::Max) && !op.is_bitwise(), span)?,
+        };
         let ty = lhs.ty;
         let applies = match op {
-            BinaryOp::Rem => ty.is_int(),
+            op if op.is_bitwise() => ty.is_int(),
             BinaryOp::Pow => ty.is_float() || weak != Weak::No,
             BinaryOp::And | BinaryOp::Or => ty == ScalarType::Bool,
             _ => ty != ScalarType::Bool,
         };
         if !applies {
-            self.error("E0202", span, format!("`{}` does not apply to {ty}", op.name()));
+            self.report(inapplicable(op, ty, span));
             return None;
         }
         let weak = if op == BinaryOp::Pow && weak == Weak::Int { Weak::Float } else { weak };
         let expr = Expr { kind: ExprKind::Binary(op, Box::new(lhs), Box::new(rhs)), ty, span };
         Some(Typed { expr, weak, affine, cond: None }.into_index())
+    }
+
+    /// A value and the amount to shift it by, which takes its type: bits know no other.
+    fn shifted(&mut self, op: BinaryOp, lhs: Typed, rhs: Typed, span: Span) -> Option<(Expr, Expr, Weak)> {
+        let is_int = |typed: &Typed| typed.expr.ty.is_int() && typed.weak != Weak::Float;
+        if let Some(other) = [&lhs, &rhs].into_iter().find(|typed| !is_int(typed)) {
+            self.report(inapplicable(op, other.expr.ty, span));
+            return None;
+        }
+        let ty = lhs.expr.ty;
+        let amount = rhs.affine.as_ref().and_then(Affine::as_constant).filter(|_| rhs.weak == Weak::Int);
+        let width = 8 * ty.bytes() as i64;
+        if amount.is_some_and(|amount| !(0..width).contains(&amount)) {
+            let message = format!("{ty} has {width} bits, and this would shift all of them out");
+            self.error("E0203", rhs.expr.span, message);
+            return None;
+        }
+        let weak = if rhs.weak == Weak::Int { lhs.weak } else { Weak::No };
+        let lhs = if weak == Weak::No { self.settle(lhs)? } else { lhs.expr };
+        // An amount of another type that does not fit this one is as large as it can be there, or negative: saturated,
+        // it still shifts all bits out.
+        let amount = match rhs.weak {
+            Weak::Int => self.adapt(rhs.expr, ty)?,
+            _ if rhs.expr.ty.bytes() <= ty.bytes() => cast(rhs.expr, ty),
+            _ => {
+                let wide = rhs.expr.ty;
+                let all = Expr { span, kind: ExprKind::Const(Value::from_i64(wide, width)), ty: wide };
+                let within = ExprKind::Binary(BinaryOp::Min, Box::new(rhs.expr), Box::new(all));
+                let least = Expr { span, kind: ExprKind::Const(Value::from_i64(wide, 0)), ty: wide };
+                let within = Expr { span, kind: within, ty: wide };
+                if wide.is_unsigned() {
+                    cast(within, ty)
+                } else {
+                    let negative = ExprKind::Binary(BinaryOp::Lt, Box::new(within.clone()), Box::new(least));
+                    let cond = Box::new(Expr { span, kind: negative, ty: ScalarType::Bool });
+                    let out = Expr { span, kind: ExprKind::Const(Value::from_i64(ty, width)), ty };
+                    let (then, otherwise) = (Box::new(out), Box::new(cast(within, ty)));
+                    Expr { span, kind: ExprKind::Select { cond, affine: None, then, otherwise }, ty }
+                }
+            }
+        };
+        Some((lhs, amount, weak))
     }
 
     /// A unary operator or a function of one argument.
@@ -232,19 +275,23 @@ impl Lowerer<'_> {
         let ty = expr.ty;
         let applies = match op {
             UnaryOp::Not => ty == ScalarType::Bool,
+            UnaryOp::BitNot => ty.is_int(),
             UnaryOp::Neg | UnaryOp::Abs => ty != ScalarType::Bool,
             _ => ty.is_float() || weak == Weak::Int,
         };
         if !applies {
-            let mut diagnostic = Diagnostic::error("E0202", span, format!("`{}` does not apply to {ty}", op.name()));
-            if ty.is_int() && op != UnaryOp::Not {
+            let name = if op == UnaryOp::BitNot { "~" } else { op.name() };
+            let mut diagnostic = Diagnostic::error("E0202", span, format!("`{name}` does not apply to {ty}"));
+            if op == UnaryOp::BitNot && ty == ScalarType::Bool {
+                diagnostic = diagnostic.help("write `not`");
+            } else if ty.is_int() && op != UnaryOp::Not {
                 diagnostic = diagnostic.help("convert the argument: `f64(…)`");
             }
             self.report(diagnostic);
             return None;
         }
         let (operand, weak) = match (op, weak) {
-            (UnaryOp::Not, _) => (expr, weak),
+            (UnaryOp::Not | UnaryOp::BitNot, _) => (expr, weak),
             (UnaryOp::Neg | UnaryOp::Abs, _) => (cast(expr, widened(ty)), weak),
             (_, Weak::Int) => (self.adapt(expr, ScalarType::F64)?, Weak::Float),
             _ => (expr, weak),
@@ -260,5 +307,24 @@ impl Lowerer<'_> {
         let affine = affine.filter(|_| op == UnaryOp::Neg).and_then(|affine| affine.scale(-1));
         let expr = Expr { kind: ExprKind::Unary(op, Box::new(operand)), ty, span };
         Some(Typed { expr, weak, affine, cond: None }.into_index())
+    }
+}
+
+/// An operator on a type that it does not apply to.
+fn inapplicable(op: BinaryOp, ty: ScalarType, span: Span) -> Diagnostic {
+    let symbol = op.symbol();
+    let diagnostic = Diagnostic::error("E0202", span, format!("`{symbol}` does not apply to {ty}"));
+    let logical = match op {
+        BinaryOp::BitAnd => "and",
+        BinaryOp::BitOr => "or",
+        BinaryOp::BitXor => "!=",
+        _ => return diagnostic,
+    };
+    match op {
+        _ if ty == ScalarType::Bool => diagnostic.help(format!("of conditions, write `{logical}`")),
+        BinaryOp::BitXor if ty.is_float() => {
+            diagnostic.note("`^` works on the bits of integers").help("for a power, write `pow(x, y)`, or `x * x`")
+        }
+        _ => diagnostic.note(format!("`{symbol}` works on the bits of integers")),
     }
 }

@@ -82,6 +82,10 @@ enum Level {
     And,
     Not,
     Comparison,
+    BitOr,
+    BitXor,
+    BitAnd,
+    Shift,
     Sum,
     Reduction,
     Product,
@@ -95,7 +99,7 @@ fn level(expr: &Expr) -> Level {
         ExprKind::Float(value) if value.is_sign_negative() => Level::Negation,
         ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Bool(_) | ExprKind::Name(_) => Level::Operand,
         ExprKind::Index { .. } | ExprKind::Call { .. } | ExprKind::Paren(_) => Level::Operand,
-        ExprKind::Unary { op: UnaryOp::Neg, .. } => Level::Negation,
+        ExprKind::Unary { op: UnaryOp::Neg | UnaryOp::BitNot, .. } => Level::Negation,
         ExprKind::Unary { op: UnaryOp::Not, .. } => Level::Not,
         ExprKind::Binary { op, .. } => binary_level(*op).0,
         ExprKind::Compare { .. } => Level::Comparison,
@@ -110,6 +114,10 @@ fn binary_level(op: BinaryOp) -> (Level, Level) {
     match op {
         BinaryOp::Or => (Level::Or, Level::And),
         BinaryOp::And => (Level::And, Level::Not),
+        BinaryOp::BitOr => (Level::BitOr, Level::BitXor),
+        BinaryOp::BitXor => (Level::BitXor, Level::BitAnd),
+        BinaryOp::BitAnd => (Level::BitAnd, Level::Shift),
+        BinaryOp::Shl | BinaryOp::Shr => (Level::Shift, Level::Sum),
         BinaryOp::Add | BinaryOp::Sub => (Level::Sum, Level::Reduction),
         BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => (Level::Product, Level::Negation),
     }
@@ -136,14 +144,15 @@ fn bare(whole: &Expr) -> String {
         ExprKind::Index { base, indices } => format!("{}[{}]", base.name, join(indices, any)),
         ExprKind::Call { callee, args } => format!("{}({})", callee.name, join(args, any)),
         ExprKind::Unary { op: UnaryOp::Neg, operand } => format!("-{}", expr(operand, Level::Negation)),
+        ExprKind::Unary { op: UnaryOp::BitNot, operand } => format!("~{}", expr(operand, Level::Negation)),
         ExprKind::Unary { op: UnaryOp::Not, operand } => format!("not {}", expr(operand, Level::Not)),
         ExprKind::Binary { op, lhs, rhs } => {
             let (own, stronger) = binary_level(*op);
             format!("{} {} {}", left(lhs, own), binary_symbol(*op), expr(rhs, stronger))
         }
         ExprKind::Compare { first, rest } => {
-            let rest = rest.iter().map(|(op, operand)| format!(" {} {}", comparison(*op), expr(operand, Level::Sum)));
-            format!("{}{}", expr(first, Level::Sum), rest.collect::<String>())
+            let rest = rest.iter().map(|(op, operand)| format!(" {} {}", comparison(*op), expr(operand, Level::BitOr)));
+            format!("{}{}", expr(first, Level::BitOr), rest.collect::<String>())
         }
         ExprKind::If { cond, then, otherwise } => {
             format!("if {} then {} else {}", any(cond), any(then), any(otherwise))

@@ -389,7 +389,7 @@ error[E0004]: the integer is too large
  --> f.fks:3:14
   |
 3 | fn c() { z = 99999999999999999999 }
-  |              ^^^^^^^^^^^^^^^^^^^^ at most 9223372036854775807 fits
+  |              ^^^^^^^^^^^^^^^^^^^^ at most 18446744073709551615 fits
   |
   = help: write a float, such as `1e30`, if that is what is meant
 

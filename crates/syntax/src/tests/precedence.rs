@@ -121,7 +121,10 @@ fn comparisons_chain_unless_parenthesised() {
 fn literals() {
     let table = [
         ("1_000", ExprKind::Int(1000)),
-        ("9223372036854775807", ExprKind::Int(i64::MAX)),
+        ("9223372036854775807", ExprKind::Int(i64::MAX.into())),
+        ("18446744073709551615", ExprKind::Int(u64::MAX.into())),
+        ("0xFF_ff", ExprKind::Int(0xFFFF)),
+        ("0b1_01", ExprKind::Int(5)),
         ("1.5", ExprKind::Float(1.5)),
         ("1e-3", ExprKind::Float(1e-3)),
         ("1_0.2_5E+2", ExprKind::Float(1025.0)),

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{source, tree_of};
 use crate::{format, parse};
 
-const SOUP: [&str; 69] = [
+const SOUP: [&str; 75] = [
     "rank",
     "reduce",
     "take",
@@ -65,6 +65,12 @@ const SOUP: [&str; 69] = [
     "-",
     "*",
     "**",
+    "&",
+    "^",
+    "<<",
+    ">>",
+    "~",
+    "0xF",
     "/",
     "%",
     "|",
@@ -111,12 +117,17 @@ fn expr() -> impl Strategy<Value = Vec<String>> {
             "==",
             "<",
             ">=",
+            "&",
+            "^",
+            "<<",
+            ">>",
             "( + rank 1 0 )",
             "( f rank 1 )",
             "( ( = rank 1 1 ) rank 1 - 2 )",
         ]);
         let prefix = prop::sample::select(vec![
             "-",
+            "~",
             "not",
             "sum [ k ]",
             "max [ k , l : 0 .. 4 , ]",

@@ -72,7 +72,7 @@ fn long_noise_is_an_error_and_not_a_crash() {
 
 #[test]
 fn long_chains_are_too_deep() {
-    for piece in ["a+", "a * ", "-", "not ", "sum[k] ", "a and not "] {
+    for piece in ["a+", "a * ", "a < ", "-", "not ", "sum[k] ", "a and not "] {
         assert_eq!(code_of(&fill(LONG, "schedule f { s where ", piece, "a }")), "E0003", "{piece}");
         assert_eq!(code_of(&fill(LONG, "schedule f { map { S -> [", piece, "a] } }")), "E0003", "{piece}");
     }
@@ -95,7 +95,6 @@ fn wide_is_not_deep() {
         ("schedule f { ", "s where if a then b else c\n", "}"),
         ("schedule f { ", "s where -(a); ", "}"),
         ("schedule f { map {", "S[i, j] -> [i + j, j];", "} }"),
-        ("schedule f { s where 0", " < a", " }"),
         ("", "schedule f { parallel i }\n", ""),
         ("schedule f { tile", "\n", "}"),
         ("schedule f {", ";", "}"),

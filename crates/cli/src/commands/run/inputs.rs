@@ -210,6 +210,9 @@ fn numpy_name(ty: farkas::ScalarType) -> &'static str {
         farkas::ScalarType::I32 => "int32",
         farkas::ScalarType::I64 => "int64",
         farkas::ScalarType::U8 => "uint8",
+        farkas::ScalarType::U16 => "uint16",
+        farkas::ScalarType::U32 => "uint32",
+        farkas::ScalarType::U64 => "uint64",
         farkas::ScalarType::Bool => "bool",
     }
 }

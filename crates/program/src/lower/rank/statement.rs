@@ -91,7 +91,10 @@ impl Lowerer<'_> {
         let shape = self.function.array(array).shape.clone();
         let part = self.part(value)?;
         if op == ast::AssignOp::Set && part.shape.is_empty() {
-            self.report_number_for_array(target, array, value);
+            // A value that is in error is no number.
+            if !self.scope.has_broken() {
+                self.report_number_for_array(target, array, value);
+            }
             return None;
         }
         self.check_target(&target.name.name, &Part::named(target.span, shape.clone()), &part)?;
@@ -113,8 +116,10 @@ impl Lowerer<'_> {
     /// `y = sum[i] x[i]` of an array `y`: more often a scalar is meant than a copy of the number in every cell.
     fn report_number_for_array(&mut self, target: &ast::Target, array: ArrayId, value: &ast::Expr) {
         let name = &target.name.name;
-        let (shape, rank) = (self.show_shape_list(&self.function.array(array).shape), self.function.array(array).shape.len());
-        let (declared, ty, role) = (self.function.array(array).span, self.function.array(array).ty, self.function.array(array).role);
+        let (shape, rank) =
+            (self.show_shape_list(&self.function.array(array).shape), self.function.array(array).shape.len());
+        let (declared, ty, role) =
+            (self.function.array(array).span, self.function.array(array).ty, self.function.array(array).role);
         let cells = format!("{name}[{}]", self.free_indices(rank));
         let text = self.shared.source.slice(value.span);
         let text = if text.len() > 40 || text.contains('\n') { "…" } else { text };

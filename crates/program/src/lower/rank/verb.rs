@@ -30,6 +30,11 @@ pub(super) fn operator_name(kind: &VerbKind) -> &str {
             ast::BinaryOp::Rem => "%",
             ast::BinaryOp::And => "and",
             ast::BinaryOp::Or => "or",
+            ast::BinaryOp::BitAnd => "&",
+            ast::BinaryOp::BitOr => "|",
+            ast::BinaryOp::BitXor => "^",
+            ast::BinaryOp::Shl => "<<",
+            ast::BinaryOp::Shr => ">>",
         },
         VerbKind::Compare(op) => match op {
             ast::CompareOp::Eq => "=",
