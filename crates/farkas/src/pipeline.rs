@@ -289,7 +289,9 @@ pub(crate) fn compile(source: &Source, function: &Function, options: &Options, l
 
 /// Machine code of loops.
 pub(crate) fn code(kernel: loops::Kernel, options: &Options, log: &mut Log) -> diag::Result<Code> {
-    let kernel = log.stage("loops", || loops::verify(kernel))?;
+    // Blocks change the order of terms.
+    let cascade = |kernel| if options.strict_order { kernel } else { loops::cascade(kernel) };
+    let kernel = log.stage("loops", || loops::verify(cascade(kernel)))?;
     log.emit(options, Emit::Loops, || kernel.to_string());
 
     let keep_text = options.emit.iter().any(|emit| matches!(emit, Emit::Clif | Emit::Asm));

@@ -10,6 +10,9 @@ use program::{BinaryOp, Data, ScalarType, Value};
 use crate::Error;
 use crate::machine::{Expr, Machine, Run};
 
+/// Long sums are sums of blocks of so many terms: a single accumulator would stop counting where its digits end.
+const BLOCK: usize = 4096;
+
 /// A float type of the language.
 pub(crate) trait Float:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
@@ -80,13 +83,19 @@ impl Machine<'_> {
                 }
             }
             Expr::Reduce(reduce) if is_arithmetic(reduce.op) => {
-                if let Some(mut sum) = T::from_value(reduce.start) {
+                if let Some(start) = T::from_value(reduce.start) {
+                    let (mut total, mut block, mut terms) = (start, start, 0);
                     self.points(&reduce.loops, &reduce.guard, reduce.span, &mut |machine| {
                         let value = machine.float::<T>(&reduce.body)?;
-                        sum = combine(reduce.op, sum, value);
+                        if terms == BLOCK {
+                            total = combine(reduce.op, total, block);
+                            (block, terms) = (start, 0);
+                        }
+                        block = combine(reduce.op, block, value);
+                        terms += 1;
                         Ok(())
                     })?;
-                    return Ok(sum);
+                    return Ok(combine(reduce.op, total, block));
                 }
             }
             _ => {}

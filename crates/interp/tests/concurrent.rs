@@ -1,9 +1,11 @@
 //! Loops whose iterations run at once: right kinds compute what serial loops compute, wrong ones show.
 
+#![expect(clippy::panic, reason = "a test fails by panicking")]
+
 extern crate farkas_interp as interp;
 
 use interp::{Env, run_concurrently, run_loops};
-use loops::{Verified, parse, verify};
+use loops::{Kernel, Verified, cascade, optimize, parse, verify};
 use program::{Data, Role};
 
 const SIZE: i64 = 9;
@@ -87,6 +89,44 @@ fn wrong_kinds_show() {
         let differs = |seed| format!("{:?}", shuffled(&kernel, seed)) != format!("{expected:?}");
         assert!((0..4).any(differs), "{body}");
     }
+}
+
+/// Partial results are cut by the loop and combined in order, so it does not matter who computes them when.
+#[test]
+fn partial_results_give_the_same_bits_in_every_order() {
+    let body = "parallel for i in 0..N reducing s by + { for j in 0..N { s[] += b[i] / (a[j] + 0.3) } }";
+    let text = format!("kernel f(N; a: inout f64[N], b: in f64[N], s: inout f64[]) {{ {body} }}");
+    let kernel = verify(optimize(parse(&text).expect("well-formed"))).expect("valid");
+    assert!(!kernel.to_string().contains("reducing"), "{kernel}");
+    let run = |seed| {
+        let numbers = |factor: f64| Data::F64((0..100).map(|number| f64::from(number) * factor + 1.0).collect());
+        let mut arrays = vec![Some(numbers(1.0)), Some(numbers(3.0)), Some(vec![0.5].into())];
+        arrays.resize(kernel.arrays.len(), None);
+        let mut env = Env { params: vec![100], scalars: Vec::new(), arrays };
+        run_concurrently(&kernel, &mut env, seed).expect("it runs");
+        env.arrays[2].clone()
+    };
+    let first = run(0);
+    assert!((1..6).all(|seed| run(seed) == first));
+}
+
+/// Blocks lose less than one accumulator does.
+#[test]
+fn a_cascade_is_closer_to_the_sum() {
+    let text = "kernel f(N; x: in f32[N], s: out f32[]) { s[] = 0.0 for i in 0..N { s[] += x[i] } }";
+    let kernel = optimize(parse(text).expect("well-formed"));
+    let sum = |kernel: Kernel| {
+        const LENGTH: usize = 100_000;
+        let arrays = vec![Some(Data::F32(vec![0.1; LENGTH])), None];
+        let mut env = Env { params: vec![LENGTH as i64], scalars: Vec::new(), arrays };
+        run_loops(&verify(kernel).expect("valid"), &mut env).expect("it runs");
+        match &env.arrays[1] {
+            Some(Data::F32(sum)) => (f64::from(sum[0]) - LENGTH as f64 * f64::from(0.1f32)).abs(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let (plain, cascaded) = (sum(kernel.clone()), sum(cascade(kernel)));
+    assert!(cascaded * 3.0 < plain, "{cascaded} and {plain}");
 }
 
 /// What `verify` can know to be wrong, nobody has to run.

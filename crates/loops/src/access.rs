@@ -2,9 +2,11 @@
 //!
 //! Shared by `contract` and `promote`, which differ in when that step is allowed.
 
+use program::ScalarType;
+
 use crate::print::free_name;
 use crate::walk::{Rewrite, VarsBound, VarsUsed, Visit};
-use crate::{ArrayId, Expr, ExprKind, Index, Kernel, LocalDecl, LocalId, Stmt, Target};
+use crate::{ArrayDecl, ArrayId, Expr, ExprKind, Index, Kernel, LocalDecl, LocalId, Stmt, Target};
 
 /// What one statement, with all inside it, does to one array.
 #[derive(Debug, Default)]
@@ -154,20 +156,26 @@ impl Rewrite for UseLocal {
 /// Declares a local for a cell of the array; if it `replaces` the whole array, it may take over the name.
 pub(crate) fn declare_local(kernel: &mut Kernel, array: ArrayId, replaces: bool) -> LocalId {
     let decl = &kernel.arrays[array.index()];
+    let (ty, name) = (decl.ty, decl.name.clone());
+    let wanted = if replaces { name } else { name.to_lowercase() };
+    declare(kernel, &wanted, ty, replaces.then_some(array))
+}
+
+/// Declares a local with that name, or one like it.
+pub(crate) fn fresh_local(kernel: &mut Kernel, wanted: &str, ty: ScalarType) -> LocalId {
+    declare(kernel, wanted, ty, None)
+}
+
+fn declare(kernel: &mut Kernel, wanted: &str, ty: ScalarType, replaced: Option<ArrayId>) -> LocalId {
     let taken = |name: &str| {
-        let mut names = kernel.params.iter().chain(&kernel.vars);
-        names.any(|taken| taken == name)
+        let of_array =
+            |(number, array): (usize, &ArrayDecl)| array.name == name && replaced != Some(ArrayId(number as u32));
+        kernel.params.iter().chain(&kernel.vars).any(|taken| taken == name)
             || kernel.scalars.iter().any(|scalar| scalar.name == name)
-            || kernel
-                .arrays
-                .iter()
-                .enumerate()
-                .any(|(number, other)| other.name == name && !(replaces && number == array.index()))
+            || kernel.arrays.iter().enumerate().any(of_array)
             || kernel.locals.iter().any(|local| local.name == name)
     };
-    let wanted = if replaces { decl.name.clone() } else { decl.name.to_lowercase() };
-    let name = free_name(&wanted, &taken);
-    let ty = decl.ty;
+    let name = free_name(wanted, &taken);
     kernel.locals.push(LocalDecl { name, ty });
     LocalId(kernel.locals.len() as u32 - 1)
 }

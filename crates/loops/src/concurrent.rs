@@ -42,12 +42,18 @@ impl Varying {
     }
 }
 
+/// A number that the loop's iterations do not exceed, if the loop shows one.
+pub(crate) fn trip_bound(f: &For) -> Option<i64> {
+    let lows = extremum_operands(&f.lo, true);
+    let highs = extremum_operands(&f.hi, false);
+    let lengths = highs.iter().flat_map(|hi| lows.iter().filter_map(|lo| constant_difference(hi, lo)));
+    let trips = lengths.map(|length| if length <= 0 { 0 } else { (length - 1) / f.step.max(1) + 1 });
+    trips.min()
+}
+
 /// Whether the loop is sure to have no second iteration.
 pub(crate) fn runs_at_most_once(f: &For) -> bool {
-    let lows = extremum_operands(&f.lo, true);
-    extremum_operands(&f.hi, false)
-        .iter()
-        .any(|hi| lows.iter().any(|lo| constant_difference(hi, lo).is_some_and(|length| length <= f.step)))
+    trip_bound(f).is_some_and(|trips| trips <= 1)
 }
 
 /// The body of a loop that has only this iteration, where it need not be a loop any more.
@@ -68,6 +74,38 @@ impl Rewrite for DropBarriers {
             stmt => vec![self.descend_stmt(stmt)],
         }
     }
+}
+
+/// Whether iterations of a loop with this body wait for each other.
+pub(crate) fn waits(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::Barrier => true,
+        Stmt::For(f) => !f.kind.is_parallel() && waits(&f.body),
+        Stmt::If { then, otherwise, .. } => waits(then) || waits(otherwise),
+        Stmt::Alloc { body, .. } => waits(body),
+        _ => false,
+    })
+}
+
+/// The arrays that belong to a part of the statements, rather than to the whole call.
+#[derive(Debug, Default)]
+pub(crate) struct Scoped(pub(crate) Vec<ArrayId>);
+
+impl Visit for Scoped {
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Alloc { array, .. } => self.0.push(*array),
+            Stmt::For(For { kind: LoopKind::Parallel(parallel), .. }) => self.0.extend(&parallel.private),
+            _ => {}
+        }
+        self.descend_stmt(stmt);
+    }
+}
+
+pub(crate) fn is_scoped(stmts: &[Stmt], array: ArrayId) -> bool {
+    let mut scoped = Scoped::default();
+    scoped.block(stmts);
+    scoped.0.contains(&array)
 }
 
 /// Whether the iterations can run in lockstep: all lanes run the same loops, one after the other, and share nothing that

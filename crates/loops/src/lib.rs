@@ -5,13 +5,16 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod cascade;
 mod concurrent;
 mod contract;
+mod copy;
 mod ir;
 mod linear;
 mod magnitude;
 mod narrow;
 mod optimize;
+mod partials;
 mod print;
 mod promote;
 mod proof;
@@ -22,9 +25,11 @@ mod rebase;
 mod roughness;
 mod simplify;
 mod strides;
+mod unroll;
 mod verify;
 mod walk;
 
+pub use cascade::cascade;
 pub use concurrent::{reductions_of, runs_in_lockstep};
 pub use contract::contract;
 pub use ir::{
@@ -34,11 +39,13 @@ pub use ir::{
 pub use magnitude::index_arithmetic_fits;
 pub use narrow::narrow;
 pub use optimize::optimize;
+pub use partials::partials;
 pub use promote::promote;
 pub use read::{ReadError, parse};
 pub use rebase::rebase;
 pub use roughness::roughness;
 pub use simplify::simplify;
 pub use strides::strides;
+pub use unroll::unroll;
 pub use verify::{Verified, verify};
 pub use walk::{Rewrite, Substitute, VarsBound, VarsUsed, Visit};

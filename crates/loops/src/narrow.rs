@@ -4,14 +4,16 @@
 //!
 //! If all accesses to an array lie in one loop, and all have the loop's variable (plus something that does not change in
 //! it) at one dimension, no two iterations touch the same cell. No value passes between them, so they can share the cells
-//! of one iteration, unless they run at once. The same holds for a loop inside that one, and so on inwards; a loop
-//! whose variable is no subscript ends it, because its iterations may pass values on.
+//! of one iteration; if they run at once, each has such cells (`private`). The same holds for a loop inside that one, and so
+//! on inwards; a loop whose variable is no subscript ends it, because its iterations may pass values on, and so does a
+//! vector loop, whose lanes keep their cells side by side.
 
 use program::Role;
 
+use crate::concurrent::is_scoped;
 use crate::linear::offset_of;
 use crate::walk::{Rewrite, VarsUsed, Visit};
-use crate::{ArrayId, Expr, ExprKind, For, Index, Kernel, Stmt, Target, VarId};
+use crate::{ArrayId, Expr, ExprKind, For, Index, Kernel, LoopKind, Stmt, Target, VarId};
 
 /// Drops the dimensions of local arrays along which nothing has to be kept.
 pub fn narrow(mut kernel: Kernel) -> Kernel {
@@ -21,10 +23,10 @@ pub fn narrow(mut kernel: Kernel) -> Kernel {
         if declared.role != Role::Local || declared.shape.is_empty() || Gathered::is(&kernel.body, array) {
             continue;
         }
-        let mut dims: Vec<usize> = Vec::new();
-        private_dims(&kernel.body, array, &mut dims);
-        if !dims.is_empty() {
-            let mut drop = DropDims { array, dims };
+        let mut own = Own { array, scoped: is_scoped(&kernel.body, array), dims: Vec::new(), parallel: None };
+        own.block(&kernel.body);
+        if !own.dims.is_empty() {
+            let mut drop = DropDims { array, dims: own.dims, private_in: own.parallel };
             kernel.arrays[number].shape = drop.rest(std::mem::take(&mut kernel.arrays[number].shape));
             kernel.body = drop.block(std::mem::take(&mut kernel.body));
         }
@@ -58,38 +60,52 @@ impl Visit for Gathered {
     }
 }
 
-/// Adds the dimensions that the loops around all accesses make private, from the outside in.
-fn private_dims(stmts: &[Stmt], array: ArrayId, dims: &mut Vec<usize>) {
-    let mut touching = stmts.iter().filter_map(|stmt| {
-        let subscripts = Subscripts::of(stmt, array);
-        (!subscripts.is_empty()).then_some((stmt, subscripts))
-    });
-    let (Some((stmt, subscripts)), None) = (touching.next(), touching.next()) else { return };
-    match stmt {
-        Stmt::For(For { var, kind, body, .. }) if kind.is_ordered() => {
-            let Some(dim) = (0..subscripts[0].len()).find(|dim| is_private(&subscripts, *dim, *var, dims)) else {
-                return;
-            };
-            dims.push(dim);
-            private_dims(body, array, dims);
-        }
-        Stmt::If { then, otherwise, .. } => {
-            let outside = dims.len();
-            private_dims(then, array, dims);
-            // Two branches would have to agree.
-            if dims.len() == outside {
-                private_dims(otherwise, array, dims);
-            } else if otherwise.iter().any(|stmt| !Subscripts::of(stmt, array).is_empty()) {
-                dims.truncate(outside);
+/// The dimensions of an array that the loops around all its accesses make their own, from the outside in.
+struct Own {
+    array: ArrayId,
+    /// Whether something else has given the array a scope already.
+    scoped: bool,
+    dims: Vec<usize>,
+    /// The innermost parallel loop among those loops.
+    parallel: Option<VarId>,
+}
+
+impl Own {
+    fn block(&mut self, stmts: &[Stmt]) {
+        let mut touching = stmts.iter().filter_map(|stmt| {
+            let subscripts = Subscripts::of(stmt, self.array);
+            (!subscripts.is_empty()).then_some((stmt, subscripts))
+        });
+        let (Some((stmt, subscripts)), None) = (touching.next(), touching.next()) else { return };
+        match stmt {
+            Stmt::For(For { var, kind, body, .. }) if kind.is_ordered() || kind.is_parallel() && !self.scoped => {
+                let is_own = |dim: &usize| is_private(&subscripts, *dim, *var, &self.dims);
+                let Some(dim) = (0..subscripts[0].len()).find(is_own) else { return };
+                self.dims.push(dim);
+                if kind.is_parallel() {
+                    self.parallel = Some(*var);
+                }
+                self.block(body);
             }
+            Stmt::If { then, otherwise, .. } => {
+                let outside = (self.dims.len(), self.parallel);
+                self.block(then);
+                // Two branches would have to agree.
+                if self.dims.len() == outside.0 {
+                    self.block(otherwise);
+                } else if otherwise.iter().any(|stmt| !Subscripts::of(stmt, self.array).is_empty()) {
+                    self.dims.truncate(outside.0);
+                    self.parallel = outside.1;
+                }
+            }
+            Stmt::Alloc { body, .. } => self.block(body),
+            Stmt::For(_)
+            | Stmt::Store { .. }
+            | Stmt::Update { .. }
+            | Stmt::Scatter { .. }
+            | Stmt::Set { .. }
+            | Stmt::Barrier => {}
         }
-        Stmt::Alloc { body, .. } => private_dims(body, array, dims),
-        Stmt::For(_)
-        | Stmt::Store { .. }
-        | Stmt::Update { .. }
-        | Stmt::Scatter { .. }
-        | Stmt::Set { .. }
-        | Stmt::Barrier => {}
     }
 }
 
@@ -140,6 +156,8 @@ impl Visit for Subscripts {
 struct DropDims {
     array: ArrayId,
     dims: Vec<usize>,
+    /// The parallel loop whose iterations have a copy each.
+    private_in: Option<VarId>,
 }
 
 impl DropDims {
@@ -167,6 +185,12 @@ impl Rewrite for DropDims {
             Stmt::Update { target: Target::Cell { array, index }, op, value } if array == self.array => {
                 let target = Target::Cell { array, index: self.rest(index) };
                 Stmt::Update { target, op, value: self.expr(value) }
+            }
+            Stmt::For(For { var, kind: LoopKind::Parallel(mut parallel), lo, hi, step, body })
+                if Some(var) == self.private_in =>
+            {
+                parallel.private.push(self.array);
+                Stmt::For(For { var, kind: LoopKind::Parallel(parallel), lo, hi, step, body: self.block(body) })
             }
             stmt => self.descend_stmt(stmt),
         }]

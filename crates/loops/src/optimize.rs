@@ -1,14 +1,34 @@
 //! The passes in their order.
 
-use crate::{Kernel, contract, narrow, promote, rebase, simplify};
+use crate::{Kernel, contract, narrow, partials, promote, rebase, simplify, verify};
 
-/// Runs all passes.
-///
-/// `simplify` goes first because the others compare subscripts by their text, so equal ones must look equal. `rebase` is
-/// about subscripts too. `narrow` goes before `contract`, which finds more cells that are alone in smaller arrays.
-/// `contract` goes before `promote`: a local array that vanishes altogether needs no copy in a register, and the
-/// stores that it removes would otherwise be promoted for nothing. `simplify` then cleans up the guards that
-/// `promote` adds.
+/// A pass and its name.
+type Pass = (&'static str, fn(Kernel) -> Kernel);
+
+/// `simplify` goes first because the others compare subscripts by their text, so equal ones must look equal. `partials` turns
+/// what parallel loops reduce into arrays like all others. `rebase` is about subscripts too. `narrow` goes before
+/// `contract`, which finds more cells that are alone in smaller arrays. `contract` goes before `promote`: a local array that
+/// vanishes altogether needs no copy in a register, and the stores that it removes would otherwise be promoted for nothing.
+/// `simplify` then cleans up the guards that `promote` adds.
+const PASSES: [Pass; 7] = [
+    ("simplify", simplify),
+    ("partials", partials),
+    ("rebase", rebase),
+    ("narrow", narrow),
+    ("contract", contract),
+    ("promote", promote),
+    ("simplify", simplify),
+];
+
+/// Runs all passes. Where debug assertions are on, what each of them makes is verified, so that the one at fault is named.
 pub fn optimize(kernel: Kernel) -> Kernel {
-    simplify(promote(contract(narrow(rebase(simplify(kernel))))))
+    let valid = !cfg!(debug_assertions) || verify(kernel.clone()).is_ok();
+    PASSES.iter().fold(kernel, |kernel, (name, pass)| {
+        let kernel = pass(kernel);
+        if cfg!(debug_assertions) && valid {
+            let verdict = verify(kernel.clone());
+            debug_assert!(verdict.is_ok(), "{name} broke the kernel: {verdict:?}\n{kernel}");
+        }
+        kernel
+    })
 }

@@ -13,30 +13,42 @@ use crate::access::{Accesses, UseLocal, declare_local};
 use crate::linear::{constant_difference, extremum_operands};
 use crate::prune::prune;
 use crate::walk::{Rewrite, VarsBound, VarsUsed};
-use crate::{ArrayId, CompareOp, Cond, Expr, For, Index, Kernel, Stmt, VarId};
+use crate::{ArrayId, CompareOp, Cond, Expr, For, Index, Kernel, LoopKind, Stmt, VarId};
 
 /// Keeps cells that do not change during a loop in scalar locals.
 pub fn promote(mut kernel: Kernel) -> Kernel {
     let body = std::mem::take(&mut kernel.body);
-    let body = Promote { kernel: &mut kernel }.block(body);
+    let body = Promote { kernel: &mut kernel, reduced: Vec::new() }.block(body);
     kernel.body = body;
     prune(kernel)
 }
 
 struct Promote<'a> {
     kernel: &'a mut Kernel,
+    /// What parallel loops around reduce: in them it is updated and nothing else.
+    reduced: Vec<ArrayId>,
 }
 
 impl Rewrite for Promote<'_> {
     fn block(&mut self, mut stmts: Vec<Stmt>) -> Vec<Stmt> {
         for number in 0..self.kernel.arrays.len() {
             let array = ArrayId(number as u32);
-            if stmts.iter().any(|stmt| Accesses::of(stmt, array).stores > 0) {
+            if !self.reduced.contains(&array) && stmts.iter().any(|stmt| Accesses::of(stmt, array).stores > 0) {
                 stmts = self.after_store(stmts, array);
                 stmts = self.around_loops(stmts, array);
             }
         }
         stmts.into_iter().flat_map(|stmt| self.stmt(stmt)).collect()
+    }
+
+    fn stmt(&mut self, stmt: Stmt) -> Vec<Stmt> {
+        let outside = self.reduced.len();
+        if let Stmt::For(For { kind: LoopKind::Parallel(parallel), .. }) = &stmt {
+            self.reduced.extend(parallel.reductions.iter().map(|reduction| reduction.array));
+        }
+        let stmt = self.descend_stmt(stmt);
+        self.reduced.truncate(outside);
+        vec![stmt]
     }
 }
 

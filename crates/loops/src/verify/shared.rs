@@ -7,13 +7,13 @@
 use program::{BinaryOp, Role};
 
 use super::{Check, Problem, ensure};
-use crate::concurrent::{Varying, runs_at_most_once, runs_in_lockstep};
+use crate::concurrent::{Scoped, Varying, runs_at_most_once, runs_in_lockstep};
 use crate::walk::Visit;
 use crate::{ArrayId, Cond, Expr, ExprKind, For, Index, Kernel, LocalId, LoopKind, Reduction, Space, Stmt, Target};
 
 /// Checks the whole kernel; the place of a problem is left in `place`.
 pub(super) fn check(kernel: &Kernel, place: &mut Vec<String>) -> Check {
-    let mut scoped = Scoped(Vec::new());
+    let mut scoped = Scoped::default();
     scoped.block(&kernel.body);
     let mut checker = Checker {
         kernel,
@@ -31,20 +31,6 @@ pub(super) fn check(kernel: &Kernel, place: &mut Vec<String>) -> Check {
             *place = found;
             Err(problem)
         }
-    }
-}
-
-/// The arrays that belong to a part of the kernel.
-struct Scoped(Vec<ArrayId>);
-
-impl Visit for Scoped {
-    fn stmt(&mut self, stmt: &Stmt) {
-        match stmt {
-            Stmt::Alloc { array, .. } => self.0.push(*array),
-            Stmt::For(For { kind: LoopKind::Parallel(parallel), .. }) => self.0.extend(&parallel.private),
-            _ => {}
-        }
-        self.descend_stmt(stmt);
     }
 }
 
