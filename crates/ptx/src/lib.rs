@@ -11,6 +11,7 @@ pub mod device;
 pub mod emulate;
 mod flow;
 pub mod ir;
+pub mod mathematics;
 mod parse;
 mod print;
 mod shape;

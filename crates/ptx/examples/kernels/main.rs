@@ -4,6 +4,7 @@
 
 mod elementwise;
 mod exchange;
+mod functions;
 mod matmul;
 mod reduce;
 mod stencil;
@@ -21,6 +22,7 @@ fn all() -> Vec<(u32, Kernel)> {
     found.extend(reduce::all().into_iter().map(|kernel| (70, kernel)));
     found.extend(stencil::all().into_iter().map(|kernel| (70, kernel)));
     found.extend(exchange::all().into_iter().map(|kernel| (70, kernel)));
+    found.extend(functions::all().into_iter().map(|kernel| (70, kernel)));
     found.extend(matmul::all().into_iter().map(|kernel| (70, kernel)));
     found.push((80, exchange::copy_async(256)));
     found

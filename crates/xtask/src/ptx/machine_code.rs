@@ -53,8 +53,10 @@ pub(super) fn hot_loop(code: &str) -> Option<HotLoop> {
         } else if let Some((_, instruction)) = line.split_once("*/") {
             let mut words = instruction.split_whitespace().filter(|word| !word.starts_with('@'));
             let opcode = words.next().unwrap_or_default().trim_end_matches(';').to_owned();
+            // Returns from a subroutine name its start, but are no loop.
+            let jumps = opcode == "BRA";
             opcodes.push(opcode);
-            let target = instruction.split_once("`(").and_then(|(_, rest)| rest.split_once(')'));
+            let target = instruction.split_once("`(").and_then(|(_, rest)| rest.split_once(')')).filter(|_| jumps);
             if let Some((target, _)) = target
                 && let Some((_, start)) = labels.iter().find(|(label, _)| *label == target)
                 && opcodes.len() - start > 1
@@ -89,6 +91,7 @@ matmul:
         /*0060*/              @P1  BRA `(.L_x_1) ;
 .L_x_0:
         /*0070*/                   EXIT ;
+        /*0078*/                   RET.REL.NODEC R2 `(matmul) ;
 .L_x_2:
         /*0080*/                   BRA `(.L_x_2);
 ";
