@@ -8,14 +8,18 @@
 pub mod build;
 #[cfg(feature = "cuda")]
 pub mod device;
+mod emit;
 pub mod emulate;
 mod flow;
 pub mod ir;
 pub mod mathematics;
 mod parse;
 mod print;
+mod run;
 mod shape;
 mod verify;
 
+pub use emit::{Axis, EmitError, HostStep, LaunchPlan, Program, emit};
 pub use parse::{SyntaxError, parse};
+pub use run::RunError;
 pub use verify::{Problem, Verified, verify};

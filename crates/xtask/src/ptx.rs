@@ -62,7 +62,7 @@ pub(crate) fn check_if_possible() -> Result<Outcome, String> {
         problems.extend(kernel.problems);
     }
     if problems.is_empty() {
-        say(format!("ptx-check: {} kernels, assembled {assembled} times without a warning or a spill", kernels.len()));
+        say(format!("ptx-check: {} files, assembled {assembled} times without a warning or a spill", kernels.len()));
         return Ok(Outcome::Checked);
     }
     Err(problems.join("\n"))

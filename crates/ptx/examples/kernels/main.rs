@@ -3,6 +3,7 @@
 #![expect(clippy::print_stderr, reason = "a command of its own")]
 
 mod elementwise;
+mod emitted;
 mod exchange;
 mod functions;
 mod matmul;
@@ -15,24 +16,32 @@ use std::process::ExitCode;
 use farkas_ptx::ir::{Kernel, Module, Target};
 use farkas_ptx::verify;
 
-/// All kernels, with the oldest architecture that each is for.
-fn all() -> Vec<(u32, Kernel)> {
-    let mut found = Vec::new();
-    found.extend(elementwise::all().into_iter().map(|kernel| (70, kernel)));
-    found.extend(reduce::all().into_iter().map(|kernel| (70, kernel)));
-    found.extend(stencil::all().into_iter().map(|kernel| (70, kernel)));
-    found.extend(exchange::all().into_iter().map(|kernel| (70, kernel)));
-    found.extend(functions::all().into_iter().map(|kernel| (70, kernel)));
-    found.extend(matmul::all().into_iter().map(|kernel| (70, kernel)));
-    found.push((80, exchange::copy_async(256)));
-    found
+/// All modules, each with a name for its file.
+fn all() -> Result<Vec<(String, Module)>, String> {
+    let by_hand = [
+        elementwise::all(),
+        reduce::all(),
+        stencil::all(),
+        exchange::all(),
+        functions::all(),
+        matmul::all(),
+        vec![exchange::copy_async(256)],
+    ];
+    let mut found: Vec<(String, Module)> = by_hand.into_iter().flatten().map(alone).collect();
+    for sm in [70, 80] {
+        found.extend(emitted::all(sm)?);
+    }
+    Ok(found)
+}
+
+fn alone(kernel: Kernel) -> (String, Module) {
+    let sm = if kernel.name == "copy_async" { 80 } else { 70 };
+    (kernel.name.clone(), Module { target: Target::sm(sm), files: Vec::new(), kernels: vec![kernel] })
 }
 
 fn write_all(folder: &Path) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
-    for (sm, kernel) in all() {
-        let name = kernel.name.clone();
-        let module = Module { target: Target::sm(sm), files: Vec::new(), kernels: vec![kernel] };
+    for (name, module) in all()? {
         let verified = verify(module)
             .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
         let path = folder.join(format!("{name}.ptx"));

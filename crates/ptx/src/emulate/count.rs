@@ -68,7 +68,7 @@ impl Counts {
         self.instructions[class as usize] += u64::from(threads);
     }
 
-    pub(super) fn add(&mut self, other: &Counts) {
+    pub(crate) fn add(&mut self, other: &Counts) {
         for (sum, more) in self.instructions.iter_mut().zip(other.instructions) {
             *sum += more;
         }

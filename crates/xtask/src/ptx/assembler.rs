@@ -21,19 +21,20 @@ pub(super) fn assemble(ptxas: &Path, path: &Path, target: u32, cubin: &Path) -> 
     read_usage(&said).ok_or_else(|| format!("ptxas did not say what the kernel takes:\n{said}"))?
 }
 
-/// The figures of `-v`. Spills are an error whatever the flags make of them.
+/// The figures of `-v`, the largest if the file has several kernels. Spills are an error whatever the flags make of them.
 fn read_usage(said: &str) -> Option<Result<Usage, String>> {
-    let spilled: u32 = ["bytes spill stores", "bytes spill loads"].iter().filter_map(|what| before(said, what)).sum();
+    let spilled: u32 = ["bytes spill stores", "bytes spill loads"].iter().flat_map(|what| all_before(said, what)).sum();
     if spilled > 0 {
         return Some(Err(format!("{spilled} bytes are spilled")));
     }
-    let registers = said.split("Used ").nth(1)?.split_whitespace().next()?.parse().ok()?;
-    Some(Ok(Usage { registers, shared: before(said, "bytes smem").unwrap_or(0) }))
+    let registers = all_before(said, "registers").into_iter().max()?;
+    Some(Ok(Usage { registers, shared: all_before(said, "bytes smem").into_iter().max().unwrap_or(0) }))
 }
 
-/// The number in front of some words.
-fn before(text: &str, words: &str) -> Option<u32> {
-    text.split(words).next().filter(|front| front.len() < text.len())?.split_whitespace().next_back()?.parse().ok()
+/// The numbers in front of some words.
+fn all_before(text: &str, words: &str) -> Vec<u32> {
+    let fronts = text.match_indices(words).map(|(at, _)| &text[..at]);
+    fronts.filter_map(|front| front.split_whitespace().next_back()?.parse().ok()).collect()
 }
 
 #[cfg(test)]
@@ -54,6 +55,8 @@ ptxas info    : Used 113 registers, used 1 barriers, 8320 bytes smem, 384 bytes 
         let without = SAID.replace(" 8320 bytes smem,", "");
         assert_eq!(read_usage(&without), Some(Ok(Usage { registers: 113, shared: 0 })));
         assert_eq!(read_usage("nothing"), None);
+        let two = format!("{SAID}{}", SAID.replace("113", "120").replace("8320", "64"));
+        assert_eq!(read_usage(&two), Some(Ok(Usage { registers: 120, shared: 8320 })));
     }
 
     #[test]

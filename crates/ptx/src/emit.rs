@@ -1,0 +1,113 @@
+//! Loops to kernels: a parallel loop becomes a grid of threads, everything inside it runs serially in a thread.
+//!
+//! In: a verified loop tree.  Out: a [`Program`]: PTX, and the launches that the host makes, in loops of its own where
+//! parallel loops stand inside serial ones.  Or what the tree holds that is not supported.
+//! Two parallel loops that are nested without anything between them become two axes, the inner one along x, so that
+//! neighbouring threads touch neighbouring cells. What is outside of every parallel loop runs on a single thread.
+//! Not here: shared memory, tiles, or any choice; running a program (`run`).
+
+pub(crate) mod body;
+mod expr;
+mod host;
+mod index;
+mod locals;
+
+use loops::{Cond, Index, VarId, Verified};
+
+use crate::ir::{Kernel, Module, Target};
+use crate::verify::{self, Problem, verify};
+
+/// What is computed by whom.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The loops it was made of: declarations of parameters, scalars and arrays.
+    pub loops: loops::Kernel,
+    pub module: verify::Verified,
+    pub host: Vec<HostStep>,
+}
+
+/// What the host does, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HostStep {
+    Launch(LaunchPlan),
+    /// One launch after the other.
+    For {
+        var: VarId,
+        lo: Index,
+        hi: Index,
+        step: i64,
+        body: Vec<HostStep>,
+    },
+    If {
+        cond: Cond,
+        then: Vec<HostStep>,
+        otherwise: Vec<HostStep>,
+    },
+}
+
+/// One launch: a thread for each combination of the axes' iterations.
+///
+/// A kernel's arguments are: the parameters, the loop variables of the host around the launch, the scalars, the arrays.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaunchPlan {
+    pub kernel: String,
+    /// Along x, then y; none for a single thread.
+    pub axes: Vec<Axis>,
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Host loops around, outermost first.
+    pub vars: Vec<VarId>,
+    /// Arrays of which every thread has a copy of its own, one after the other.
+    pub private: Vec<loops::ArrayId>,
+}
+
+/// The iterations of a parallel loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    pub var: VarId,
+    pub lo: Index,
+    pub hi: Index,
+    pub step: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EmitError {
+    /// The tree holds something that has no translation yet.
+    #[error("{0}")]
+    Unsupported(String),
+    /// We are at fault.
+    #[error("internal error: the emitted kernel is not PTX: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Invalid(Vec<Problem>),
+}
+
+type Emit<T> = Result<T, EmitError>;
+
+fn unsupported<T>(what: impl Into<String>) -> Emit<T> {
+    Err(EmitError::Unsupported(what.into()))
+}
+
+/// Translates a loop tree for a target.
+pub fn emit(loops: &Verified, target: Target) -> Emit<Program> {
+    let (host, kernels) = host::split(loops, target)?;
+    let module = Module { target, files: Vec::new(), kernels };
+    let module = verify(module).map_err(EmitError::Invalid)?;
+    Ok(Program { loops: (**loops).clone(), module, host })
+}
+
+/// The kernels of a program so far, and the name of the next.
+struct Kernels {
+    stem: String,
+    done: Vec<Kernel>,
+}
+
+impl Kernels {
+    fn next_name(&self) -> String {
+        format!("{}_{}", self.stem, self.done.len())
+    }
+}
+
+/// A name that PTX takes: letters that it does not know become underscores.
+fn plain_name(name: &str) -> String {
+    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if plain.starts_with(|c: char| c.is_ascii_alphabetic()) { plain } else { format!("k{plain}") }
+}

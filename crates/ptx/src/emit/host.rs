@@ -1,0 +1,198 @@
+//! What becomes a launch, and what the host does around launches.
+
+use loops::{ArrayId, Cond, For, Index, Kernel, LoopKind, Parallel, Stmt, VarId, Verified};
+
+use super::body::{Thread, emit_kernel};
+use super::locals::read_before_set;
+use super::{Axis, Emit, HostStep, Kernels, LaunchPlan, plain_name, unsupported};
+use crate::ir::Target;
+
+/// Threads of a block, for one and two axes.
+const BLOCK_1: [u32; 3] = [128, 1, 1];
+const BLOCK_2: [u32; 3] = [32, 4, 1];
+
+pub(super) fn split(loops: &Verified, target: Target) -> Emit<(Vec<HostStep>, Vec<crate::ir::Kernel>)> {
+    let mut splitter = Splitter::new(loops, target);
+    let steps = splitter.block(&loops.body)?;
+    if !splitter.hands_on_locals {
+        return Ok((steps, splitter.kernels.done));
+    }
+    // Registers do not survive a kernel: all in one, then.
+    let mut whole = Splitter::new(loops, target);
+    let step = whole.launch(&[], &loops.body)?;
+    Ok((vec![step], whole.kernels.done))
+}
+
+struct Splitter<'a> {
+    loops: &'a Kernel,
+    target: Target,
+    kernels: Kernels,
+    /// Loops of the host around.
+    vars: Vec<VarId>,
+    /// Some launch reads a local that an earlier one has set.
+    hands_on_locals: bool,
+}
+
+/// A parallel loop whose iterations share nothing that they write.
+fn independent(stmt: &Stmt) -> Option<(&For, &Parallel)> {
+    match stmt {
+        Stmt::For(each) => match &each.kind {
+            LoopKind::Parallel(parallel) if parallel.reductions.is_empty() => Some((each, parallel)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn holds_independent(stmts: &[Stmt]) -> bool {
+    stmts.iter().any(|stmt| match stmt {
+        Stmt::For(each) if each.kind.is_vector() => false,
+        Stmt::For(each) => independent(stmt).is_some() || holds_independent(&each.body),
+        Stmt::If { then, otherwise, .. } => holds_independent(then) || holds_independent(otherwise),
+        Stmt::Alloc { body, .. } => holds_independent(body),
+        _ => false,
+    })
+}
+
+impl<'a> Splitter<'a> {
+    fn new(loops: &'a Kernel, target: Target) -> Splitter<'a> {
+        let kernels = Kernels { stem: plain_name(&loops.name), done: Vec::new() };
+        Splitter { loops, target, kernels, vars: Vec::new(), hands_on_locals: false }
+    }
+
+    fn block(&mut self, stmts: &[Stmt]) -> Emit<Vec<HostStep>> {
+        let mut steps = Vec::new();
+        let mut serial: Vec<Stmt> = Vec::new();
+        for stmt in stmts {
+            if !holds_independent(std::slice::from_ref(stmt)) {
+                serial.push(stmt.clone());
+                continue;
+            }
+            self.single_thread(&mut serial, &mut steps)?;
+            match stmt {
+                Stmt::For(each) if independent(stmt).is_some() => steps.extend(self.parallel(each)?),
+                Stmt::For(each) => {
+                    self.vars.push(each.var);
+                    let body = self.block(&each.body)?;
+                    self.vars.pop();
+                    let (lo, hi) = (each.lo.clone(), each.hi.clone());
+                    steps.push(HostStep::For { var: each.var, lo, hi, step: each.step, body });
+                }
+                Stmt::If { cond, then, otherwise } => {
+                    let (then, otherwise) = (self.block(then)?, self.block(otherwise)?);
+                    steps.push(HostStep::If { cond: cond.clone(), then, otherwise });
+                }
+                // One after the other, so one copy for the whole call does.
+                Stmt::Alloc { body, .. } => steps.extend(self.block(body)?),
+                other => serial.push(other.clone()),
+            }
+        }
+        self.single_thread(&mut serial, &mut steps)?;
+        Ok(steps)
+    }
+
+    fn single_thread(&mut self, serial: &mut Vec<Stmt>, steps: &mut Vec<HostStep>) -> Emit<()> {
+        let stmts = std::mem::take(serial);
+        if !stmts.is_empty() {
+            steps.push(self.launch(&[], &stmts)?);
+        }
+        Ok(())
+    }
+
+    /// A launch for each stretch between the barriers of the loop.
+    fn parallel(&mut self, outer: &For) -> Emit<Vec<HostStep>> {
+        let mut nest = vec![outer];
+        if let [inner] = outer.body.as_slice()
+            && let Some((inner, _)) = independent(inner)
+            && !uses(&inner.lo, outer.var)
+            && !uses(&inner.hi, outer.var)
+        {
+            nest.insert(0, inner);
+        }
+        let body = nest.first().map_or(&outer.body, |inner| &inner.body);
+        let stretches = body.split(|stmt| matches!(stmt, Stmt::Barrier));
+        stretches.filter(|stretch| !stretch.is_empty()).map(|stretch| self.launch(&nest, stretch)).collect()
+    }
+
+    /// One kernel of the statements, with an axis for each loop of `nest`, the innermost first.
+    fn launch(&mut self, nest: &[&For], stmts: &[Stmt]) -> Emit<HostStep> {
+        if holds_barrier(stmts) {
+            return unsupported("a barrier inside of other statements of a parallel loop has no translation");
+        }
+        self.hands_on_locals |= read_before_set(stmts);
+        let name = self.kernels.next_name();
+        let axes: Vec<Axis> = nest
+            .iter()
+            .map(|each| Axis { var: each.var, lo: each.lo.clone(), hi: each.hi.clone(), step: each.step })
+            .collect();
+        let block = match axes.len() {
+            0 => [1; 3],
+            1 => BLOCK_1,
+            _ => BLOCK_2,
+        };
+        let mut private: Vec<ArrayId> = Vec::new();
+        for each in nest {
+            if let LoopKind::Parallel(parallel) = &each.kind {
+                private.extend(&parallel.private);
+            }
+        }
+        collect_private(stmts, &mut private);
+        private.sort_unstable();
+        private.dedup();
+        let plan = LaunchPlan { kernel: name, axes, block, vars: self.vars.clone(), private };
+        let thread = Thread { loops: self.loops, plan: &plan, target: self.target };
+        self.kernels.done.push(emit_kernel(thread, stmts)?);
+        Ok(HostStep::Launch(plan))
+    }
+}
+
+fn holds_barrier(stmts: &[Stmt]) -> bool {
+    stmts.iter().any(|stmt| match stmt {
+        Stmt::Barrier => true,
+        Stmt::For(each) => holds_barrier(&each.body),
+        Stmt::If { then, otherwise, .. } => holds_barrier(then) || holds_barrier(otherwise),
+        Stmt::Alloc { body, .. } => holds_barrier(body),
+        _ => false,
+    })
+}
+
+/// Arrays that belong to an iteration or a scope inside of the statements.
+fn collect_private(stmts: &[Stmt], found: &mut Vec<ArrayId>) {
+    for stmt in stmts {
+        match stmt {
+            Stmt::For(each) => {
+                if let LoopKind::Parallel(parallel) = &each.kind {
+                    found.extend(&parallel.private);
+                }
+                collect_private(&each.body, found);
+            }
+            Stmt::If { then, otherwise, .. } => {
+                collect_private(then, found);
+                collect_private(otherwise, found);
+            }
+            Stmt::Alloc { array, body, .. } => {
+                found.push(*array);
+                collect_private(body, found);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn uses(index: &Index, var: VarId) -> bool {
+    match index {
+        Index::Var(used) => *used == var,
+        Index::Const(_) | Index::Param(_) => false,
+        Index::Mul(a, _) | Index::FloorDiv(a, _) | Index::Mod(a, _) => uses(a, var),
+        Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) | Index::Max(a, b) => uses(a, var) || uses(b, var),
+        Index::Select(cond, a, b) => cond_uses(cond, var) || uses(a, var) || uses(b, var),
+    }
+}
+
+fn cond_uses(cond: &Cond, var: VarId) -> bool {
+    match cond {
+        Cond::Compare(_, a, b) => uses(a, var) || uses(b, var),
+        Cond::Not(inner) => cond_uses(inner, var),
+        Cond::And(parts) | Cond::Or(parts) => parts.iter().any(|part| cond_uses(part, var)),
+    }
+}

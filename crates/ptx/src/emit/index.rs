@@ -1,0 +1,130 @@
+//! Index arithmetic in 64-bit registers, and conditions in predicates.
+
+use loops::{CompareOp, Cond, Index};
+
+use super::body::Emitter;
+use super::{Emit, unsupported};
+use crate::ir::{BinaryOp, Compare, Operand, Reg, TernaryOp, Type, UnaryOp};
+
+impl Emitter<'_> {
+    pub(super) fn index(&mut self, index: &Index) -> Emit<Operand> {
+        let ty = Type::S64;
+        Ok(match index {
+            Index::Const(value) => Operand::Int(*value),
+            Index::Param(param) => match self.params.get(param.index()) {
+                Some(reg) => (*reg).into(),
+                None => return unsupported("a parameter that is not declared"),
+            },
+            Index::Var(var) => match self.vars.get(var.index()).copied().flatten() {
+                Some(reg) => reg.into(),
+                None => return unsupported("a loop variable outside of its loop"),
+            },
+            Index::Add(a, b) => self.index_pair(BinaryOp::Add, a, b)?,
+            Index::Sub(a, b) => self.index_pair(BinaryOp::Sub, a, b)?,
+            Index::Min(a, b) => self.index_pair(BinaryOp::Min, a, b)?,
+            Index::Max(a, b) => self.index_pair(BinaryOp::Max, a, b)?,
+            Index::Mul(a, factor) => {
+                let a = self.index(a)?;
+                self.b.binary(BinaryOp::MulLo, ty, a, *factor).into()
+            }
+            Index::FloorDiv(a, divisor) => {
+                let a = self.index(a)?;
+                self.floor(a, *divisor).0.into()
+            }
+            Index::Mod(a, divisor) => {
+                let a = self.index(a)?;
+                self.floor(a, *divisor).1.into()
+            }
+            // Both sides are computed: index arithmetic has no effects.
+            Index::Select(cond, a, b) => {
+                let cond = self.cond(cond)?;
+                let (a, b) = (self.index(a)?, self.index(b)?);
+                self.b.select(ty, cond, a, b).into()
+            }
+        })
+    }
+
+    fn index_pair(&mut self, op: BinaryOp, a: &Index, b: &Index) -> Emit<Operand> {
+        let (a, b) = (self.index(a)?, self.index(b)?);
+        Ok(self.b.binary(op, Type::S64, a, b).into())
+    }
+
+    /// The quotient, rounded down, and the remainder, of a positive divisor.
+    fn floor(&mut self, a: Operand, divisor: i64) -> (Reg, Reg) {
+        let ty = Type::S64;
+        if divisor.count_ones() == 1 {
+            let shift = i64::from(divisor.trailing_zeros());
+            let quotient = self.b.binary(BinaryOp::Shr, ty, a, shift);
+            return (quotient, self.b.binary(BinaryOp::And, Type::B64, a, divisor - 1));
+        }
+        let quotient = self.b.binary(BinaryOp::Div, ty, a, divisor);
+        let product = self.b.binary(BinaryOp::MulLo, ty, quotient, divisor);
+        let rest = self.b.binary(BinaryOp::Sub, ty, a, product);
+        let negative = self.b.compare(Compare::Lt, ty, rest, 0);
+        let lower = self.b.add(ty, quotient, -1);
+        let raised = self.b.add(ty, rest, divisor);
+        (self.b.select(ty, negative, lower, quotient), self.b.select(ty, negative, raised, rest))
+    }
+
+    /// An integer in a register.
+    pub(super) fn index_reg(&mut self, index: &Index) -> Emit<Reg> {
+        Ok(match self.index(index)? {
+            Operand::Reg(reg) => reg,
+            other => self.b.mov(Type::S64, other),
+        })
+    }
+
+    pub(super) fn cond(&mut self, cond: &Cond) -> Emit<Reg> {
+        Ok(match cond {
+            Cond::Compare(op, a, b) => {
+                let (a, b) = (self.index(a)?, self.index(b)?);
+                let op = match op {
+                    CompareOp::Eq => Compare::Eq,
+                    CompareOp::Ne => Compare::Ne,
+                    CompareOp::Lt => Compare::Lt,
+                    CompareOp::Le => Compare::Le,
+                    CompareOp::Gt => Compare::Gt,
+                    CompareOp::Ge => Compare::Ge,
+                };
+                self.b.compare(op, Type::S64, a, b)
+            }
+            Cond::Not(inner) => {
+                let inner = self.cond(inner)?;
+                self.b.unary(UnaryOp::Not, Type::Pred, inner)
+            }
+            Cond::And(parts) => self.cond_list(parts, BinaryOp::And, 1)?,
+            Cond::Or(parts) => self.cond_list(parts, BinaryOp::Or, 0)?,
+        })
+    }
+
+    fn cond_list(&mut self, parts: &[Cond], op: BinaryOp, empty: i64) -> Emit<Reg> {
+        let mut result = None;
+        for part in parts {
+            let part = self.cond(part)?;
+            result = Some(match result {
+                Some(so_far) => self.b.binary(op, Type::Pred, Operand::Reg(so_far), part),
+                None => part,
+            });
+        }
+        Ok(match result {
+            Some(result) => result,
+            None => self.b.mov(Type::Pred, empty),
+        })
+    }
+
+    /// The address of a cell: row-major over the array's extents.
+    pub(super) fn address(&mut self, array: loops::ArrayId, subscripts: &[Index]) -> Emit<Reg> {
+        let Some(place) = self.arrays.get(array.index()).cloned() else {
+            return unsupported("an array that is not declared");
+        };
+        let mut cell = Operand::Int(0);
+        for (subscript, extent) in subscripts.iter().zip(&place.extents) {
+            let subscript = self.index(subscript)?;
+            cell = match cell {
+                Operand::Int(0) => subscript,
+                cell => self.b.mad(TernaryOp::MadLo, Type::S64, cell, *extent, subscript).into(),
+            };
+        }
+        Ok(self.b.mad(TernaryOp::MadLo, Type::S64, cell, place.bytes, place.base))
+    }
+}

@@ -1,0 +1,254 @@
+//! Loop trees as kernels compute what the interpreter computes, bit for bit.
+#![forbid(unsafe_code)]
+#![expect(clippy::panic, reason = "a test fails by panicking")]
+
+#[path = "../examples/kernels/emitted.rs"]
+#[expect(dead_code, reason = "trees are translated one by one here")]
+mod emitted;
+#[path = "../../loops/tests/generate/mod.rs"]
+mod generate;
+
+use emitted::{FLOATS, FUNCTIONS, HANDED, JACOBI, MATMUL, NARROW, PRIVATES, ROWS, SUM, TRIANGLE, UNSIGNED};
+use farkas_ptx::emulate::{Class, Counts, FaultKind, Options};
+use farkas_ptx::ir::Target;
+use farkas_ptx::{EmitError, HostStep, Program, RunError, emit};
+use interp::{Env, run_loops};
+use loops::{Kernel, Verified, parse, verify};
+use program::{Data, Role, ScalarType, Value};
+
+const TARGETS: [u32; 2] = [70, 80];
+
+fn verified(text: &str) -> Verified {
+    let kernel = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    verify(kernel).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// Numbers of both signs; `false` and `true` in turns.
+fn elements(ty: ScalarType, length: usize) -> Data {
+    let number = |position: usize| (position as f64 * 0.7 - 3.0) * if position.is_multiple_of(3) { -1.0 } else { 1.0 };
+    let all = (0..length).map(number);
+    match ty {
+        ScalarType::F32 => Data::F32(all.map(|x| x as f32).collect()),
+        ScalarType::F64 => Data::F64(all.collect()),
+        ScalarType::I8 => Data::I8((0..length).map(|i| (i * 37) as i8).collect()),
+        ScalarType::I16 => Data::I16((0..length).map(|i| (i * 12345) as i16).collect()),
+        ScalarType::I32 => Data::I32(all.map(|x| x as i32).collect()),
+        ScalarType::I64 => Data::I64(all.map(|x| (x * 1e12) as i64).collect()),
+        ScalarType::U8 => Data::U8((0..length).map(|i| (i * 91) as u8).collect()),
+        ScalarType::U16 => Data::U16((0..length).map(|i| (i * 9173) as u16).collect()),
+        ScalarType::U32 => Data::U32((0..length).map(|i| (i as u32).wrapping_mul(2_654_435_761)).collect()),
+        ScalarType::U64 => Data::U64((0..length).map(|i| (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()),
+        ScalarType::Bool => Data::Bool((0..length).map(|i| i % 3 == 0).collect()),
+    }
+}
+
+fn emulate(program: &Program, env: &mut Env, text: &dyn std::fmt::Display) -> Counts {
+    let options = Options { seed: 5, host_threads: 2, budget: 50_000_000 };
+    program
+        .emulate(&env.params, &env.scalars, &mut env.arrays, &options)
+        .unwrap_or_else(|error| panic!("{error}\n{text}\n{}", program.module.text()))
+}
+
+/// Runs a kernel both ways, with arrays whose extents are the given ones; returns the program.
+fn check(text: &str, params: &[i64], scalars: &[Value], extents: &[usize]) -> (Program, Counts) {
+    let kernel = verified(text);
+    let start = || {
+        let given = kernel.arrays.iter().zip(extents).map(|(array, extent)| match array.role {
+            Role::Local => None,
+            _ => Some(elements(array.ty, *extent)),
+        });
+        Env { params: params.to_vec(), scalars: scalars.to_vec(), arrays: given.collect() }
+    };
+    let mut expected = start();
+    run_loops(&kernel, &mut expected).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let mut last = None;
+    for sm in TARGETS {
+        let program = emit(&kernel, Target::sm(sm)).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let mut found = start();
+        let counts = emulate(&program, &mut found, &text);
+        for (array, (found, expected)) in kernel.arrays.iter().zip(found.arrays.iter().zip(&expected.arrays)) {
+            if array.role != Role::Local {
+                assert_eq!(found, expected, "`{}` in\n{text}\n{}", array.name, program.module.text());
+            }
+        }
+        last = Some((program, counts));
+    }
+    last.expect("there are targets")
+}
+
+#[test]
+fn two_parallel_loops_become_two_axes() {
+    let (program, counts) = check(MATMUL, &[5, 70, 9], &[], &[45, 630, 350]);
+    let [HostStep::Launch(plan)] = program.host.as_slice() else { panic!("{:?}", program.host) };
+    assert_eq!((plan.axes.len(), plan.block), (2, [32, 4, 1]));
+    // Threads of a warp walk along the rows of B and C.
+    assert!(counts.sectors < 2 * counts.ideal_sectors, "{counts:?}");
+    assert!(program.module.text().contains("ld.global.nc.f32"), "A and B are only read");
+    assert_eq!(counts.instructions(Class::Fma), 0, "what is not fused on the CPU is not fused here");
+}
+
+#[test]
+fn parallel_loops_inside_serial_ones_are_launched_one_after_the_other() {
+    let (program, _) = check(JACOBI, &[3, 20], &[], &[400, 400]);
+    let [HostStep::For { body, .. }] = program.host.as_slice() else { panic!("{:?}", program.host) };
+    assert!(matches!(body.as_slice(), [HostStep::Launch(_), HostStep::If { .. }]), "{body:?}");
+}
+
+#[test]
+fn bounds_may_depend_on_loops_and_have_steps() {
+    check(TRIANGLE, &[17], &[], &[289]);
+}
+
+#[test]
+fn narrow_types_wrap_and_saturate() {
+    check(NARROW, &[200], &[Value::I8(7), Value::Bool(true), Value::I16(-321)], &[200; 12]);
+}
+
+#[test]
+fn bits_and_unsigned_types() {
+    check(UNSIGNED, &[200], &[Value::U16(54321), Value::U64(u64::MAX - 5)], &[200; 12]);
+}
+
+#[test]
+fn floats_are_those_of_the_language() {
+    check(FLOATS, &[150], &[], &[150; 5]);
+}
+
+#[test]
+fn mathematical_functions_follow_their_definition() {
+    let text = FUNCTIONS;
+    let kernel = verified(text);
+    let program = emit(&kernel, Target::default()).expect("a program");
+    let x: Vec<f64> = (0..100).map(|i| f64::from(i) * 0.17 + 0.01).collect();
+    let mut env = Env { params: vec![100], scalars: vec![], arrays: vec![Some(x.clone().into()), None, None] };
+    emulate(&program, &mut env, &text);
+    use math::{Binary, Unary};
+    let y = x.iter().map(|x| Unary::Exp.f64(*x) + Unary::Sin.f64(*x) * Binary::Pow.f64(*x, 0.3));
+    let z = x.iter().map(|x| Unary::Tanh.f32(*x as f32) - Unary::Log.f32(*x as f32));
+    assert_eq!(env.arrays[1], Some(y.collect::<Vec<f64>>().into()));
+    assert_eq!(env.arrays[2], Some(z.collect::<Vec<f32>>().into()));
+}
+
+#[test]
+fn every_thread_has_its_own_copy_of_private_arrays() {
+    check(PRIVATES, &[300, 4], &[], &[1200, 300, 4, 2]);
+}
+
+#[test]
+fn barriers_part_launches() {
+    let (program, _) = check(ROWS, &[500], &[], &[500, 500]);
+    assert_eq!(program.host.len(), 2, "{:?}", program.host);
+}
+
+#[test]
+fn reductions_over_parallel_loops_run_in_order() {
+    let (program, _) = check(SUM, &[100], &[], &[100, 1, 100]);
+    assert_eq!(program.host.len(), 2, "a single thread, then many: {:?}", program.host);
+}
+
+#[test]
+fn locals_that_are_handed_on_keep_all_in_one_thread() {
+    let (program, _) = check(HANDED, &[9], &[], &[9, 9]);
+    let [HostStep::Launch(plan)] = program.host.as_slice() else { panic!("{:?}", program.host) };
+    assert!(plan.axes.is_empty());
+}
+
+#[test]
+fn what_has_no_translation_is_said() {
+    let refused = |text: &str| match emit(&verified(text), Target::default()) {
+        Ok(program) => panic!("{}", program.module.text()),
+        Err(EmitError::Unsupported(what)) => what,
+        Err(error) => panic!("{error}"),
+    };
+    let gather =
+        "kernel f(N; p: in i64[N], x: in f64[N], y: out f64[N]) { parallel for i in 0..N { y[i] = gather(x, p[i]) } }";
+    assert_eq!(refused(gather), "`x` is read or written at cells that depend on data");
+    let divides = "kernel f(N; x: inout i64[N]) { parallel for i in 0..N { x[i] = x[i] / x[i] } }";
+    assert_eq!(refused(divides), "an integer division whose divisor is no constant");
+    let barrier =
+        "kernel f(N; x: inout i64[N]) { parallel for i in 0..N { for j in 0..2 { x[i] = x[i] + 1 barrier } } }";
+    assert!(refused(barrier).starts_with("a barrier inside"));
+}
+
+#[test]
+fn arguments_are_checked() {
+    let kernel = verified("kernel f(N; x: in f64[N], y: out f64[N]) { parallel for i in 0..N { y[i] = x[i] } }");
+    let program = emit(&kernel, Target::default()).expect("a program");
+    let run = |params: &[i64], mut arrays: Vec<Option<Data>>| {
+        program.emulate(params, &[], &mut arrays, &Options::default()).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let four = || Some(elements(ScalarType::F64, 4));
+    assert_eq!(run(&[4], vec![four(), None]), Ok(()));
+    assert_eq!(run(&[0], vec![Some(elements(ScalarType::F64, 0)), None]), Ok(()));
+    assert_eq!(run(&[], vec![four(), None]), Err("`f` has 1 parameters, not 0".to_owned()));
+    assert_eq!(run(&[5], vec![four(), None]), Err("`x` has 5 cells, not 4".to_owned()));
+    assert_eq!(run(&[4], vec![None, None]), Err("`x` is missing".to_owned()));
+    assert_eq!(run(&[4], vec![Some(elements(ScalarType::F32, 4)), None]), Err("`x` is f64, not f32".to_owned()));
+    assert_eq!(run(&[1 << 40], vec![four(), None]), Err("`x` is too large for the emulator".to_owned()));
+}
+
+/// Numbers that are the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn byte(&mut self) -> u8 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 24) as u8
+    }
+}
+
+/// The arguments of a random kernel; local arrays start as zeros both here and there.
+fn arguments(kernel: &Kernel, n: i64) -> Env {
+    let wide = (n as usize + 3) * 8;
+    let array = |name: &str, ty| match name {
+        "A" | "X" => Some(elements(ty, wide)),
+        "B" | "Y" => Some(elements(ty, 8)),
+        _ => None,
+    };
+    Env {
+        params: vec![n],
+        scalars: vec![Value::F64(0.75), Value::F32(-1.5)],
+        arrays: kernel.arrays.iter().map(|decl| array(&decl.name, decl.ty)).collect(),
+    }
+}
+
+#[test]
+fn random_kernels_agree_with_the_interpreter() {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let (mut ran, mut launched) = (0, 0);
+    for number in 0..400 {
+        let bytes: Vec<u8> = (0..40 + number % 200).map(|_| random.byte()).collect();
+        let kernel = generate::kernel(&bytes);
+        let Ok(kernel) = verify(kernel) else { continue };
+        let program = match emit(&kernel, Target::sm(TARGETS[number % 2])) {
+            Ok(program) => program,
+            Err(EmitError::Unsupported(_)) => continue,
+            Err(error) => panic!("{error}\n{kernel}"),
+        };
+        let n = (number % 6) as i64;
+        let mut expected = arguments(&kernel, n);
+        if run_loops(&kernel, &mut expected).is_err() {
+            continue;
+        }
+        let mut found = arguments(&kernel, n);
+        let options = Options { seed: number as u64, host_threads: 2, budget: 50_000_000 };
+        let outcome = program.emulate(&found.params, &found.scalars, &mut found.arrays, &options);
+        let counts = match outcome {
+            Ok(counts) => counts,
+            // Iterations of the random parallel loops may read each other's cells.
+            Err(RunError::Fault { fault, .. }) if fault.kind == FaultKind::Race => continue,
+            Err(error) => panic!("{error}\n{kernel}\n{}", program.module.text()),
+        };
+        for (array, (found, expected)) in kernel.arrays.iter().zip(found.arrays.iter().zip(&expected.arrays)) {
+            if array.role != Role::Local {
+                assert_eq!(found, expected, "`{}` in\n{kernel}\n{}", array.name, program.module.text());
+            }
+        }
+        ran += 1;
+        launched += u64::from(counts.all_instructions() > 0);
+    }
+    assert!(ran > 150, "only {ran} kernels ran");
+    assert!(launched > 100, "only {launched} kernels did something");
+}
