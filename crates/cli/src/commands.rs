@@ -105,6 +105,18 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Whether a function is mentioned anywhere but where it is defined.
+fn is_used(text: &str, name: &str) -> bool {
+    let code = text.lines().map(|line| line.split('#').next().unwrap_or_default());
+    let words: Vec<&str> = code
+        .flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let defined =
+        |position: usize| position.checked_sub(1).is_some_and(|before| matches!(words[before], "fn" | "schedule"));
+    words.iter().enumerate().any(|(position, word)| *word == name && !defined(position))
+}
+
 /// The function that `--fn` names, or the only one.
 fn choose_function(source: &Source, functions: Vec<Signature>, name: Option<&str>) -> Result<Signature, Failure> {
     let known = functions.iter().map(|function| function.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -119,7 +131,13 @@ fn choose_function(source: &Source, functions: Vec<Signature>, name: Option<&str
     let mut chosen = functions.into_iter().filter(|function| name.is_none_or(|name| function.name == name));
     match (chosen.next(), chosen.next()) {
         (Some(function), None) => Ok(function),
-        (Some(function), Some(_)) => Err(Failure::usage(refuse).help(format!("choose one: --fn {}", function.name))),
+        (Some(first), Some(second)) => {
+            let all: Vec<Signature> = [first, second].into_iter().chain(chosen).collect();
+            // Most often the one that is meant is the one that the others are there for.
+            let mut apart = all.iter().filter(|function| !is_used(source.text(), &function.name));
+            let meant = apart.next().filter(|_| apart.next().is_none()).unwrap_or(&all[0]);
+            Err(Failure::usage(refuse).help(format!("choose one: --fn {}", meant.name)))
+        }
         (None, _) => Err(Failure::usage(refuse)),
     }
 }

@@ -132,6 +132,9 @@ macro_rules! int_binary {
 
 #[inline]
 pub fn binary(op: BinaryOp, left: Value, right: Value) -> Result<Value, DivisionByZero> {
+    if op == BinaryOp::Last {
+        return Ok(right);
+    }
     Ok(match (left, right) {
         (Value::F64(a), Value::F64(b)) => float_binary!(op, a, b, Value::F64),
         (Value::F32(a), Value::F32(b)) => float_binary!(op, a, b, Value::F32),

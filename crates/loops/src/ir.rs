@@ -100,7 +100,8 @@ pub enum Stmt {
         op: BinaryOp,
         value: Expr,
     },
-    /// `array[index] = array[index] op value` at a cell that depends on data: checked like [`ExprKind::Gather`].
+    /// `array[index] = array[index] op value` at a cell that depends on data: checked like [`ExprKind::Gather`]. `op` is one
+    /// that [`combines`] accepts, or [`BinaryOp::Last`], which replaces the value.
     Scatter {
         array: ArrayId,
         index: Vec<Expr>,

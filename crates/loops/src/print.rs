@@ -540,7 +540,7 @@ impl Printer<'_> {
         let (left, right) = (left_expected(op, expected), right_expected(op, expected, a.ty));
         let (level, left_place) = match op {
             BinaryOp::Min | BinaryOp::Max | BinaryOp::Pow => return self.call(op.name(), &[(a, left), (b, right)]),
-            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor | BinaryOp::Shl | BinaryOp::Shr => {
+            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor | BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Last => {
                 return self.call(op.name(), &[(a, left), (b, right)]);
             }
             BinaryOp::Or => (OR, OR),

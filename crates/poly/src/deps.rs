@@ -212,7 +212,8 @@ fn scattered_pairs(scop: &Scop, definite: &UnionMap, reads: &UnionMap, order: &S
     for sink in &scatters {
         let (mut same, mut other) = (scop.nothing()?, scop.nothing()?);
         for source in scatters.iter().filter(|source| source.write.array == sink.write.array) {
-            let group = if source.kind == sink.kind { &mut same } else { &mut other };
+            let free = source.kind == sink.kind && !sink.kind.replaces();
+            let group = if free { &mut same } else { &mut other };
             *group = group.clone().add_map(source.write.map.clone())?;
         }
         let sinks = UnionMap::from_map(sink.write.map.clone())?;

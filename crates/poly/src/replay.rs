@@ -245,7 +245,7 @@ fn trace(scop: &Scop, params: &[i64], instances: &[Instance]) -> Attempt<Trace> 
         for target in targets {
             let origin = match statement.kind {
                 StatementKind::Update(op) => match trace.memory.remove(&target).unwrap_or(Origin::Before) {
-                    Origin::Accumulated(start, known, mut updates) if known == op => {
+                    Origin::Accumulated(start, known, mut updates) if known == op && !statement.kind.replaces() => {
                         updates.insert(instance.clone());
                         Origin::Accumulated(start, op, updates)
                     }

@@ -176,7 +176,7 @@ impl Scop {
         let (mut of_updates, mut others) = (self.nothing()?, self.nothing()?);
         for statement in &self.statements {
             for read in statement.reads.iter().filter(|read| !self.equations.contains(read.array)) {
-                if statement.kind.is_update() && read.array == statement.write.array {
+                if statement.kind.is_update() && !statement.kind.replaces() && read.array == statement.write.array {
                     of_updates = of_updates.add_map(read.map.clone())?;
                 } else {
                     others = others.add_map(read.map.clone())?;
@@ -232,6 +232,11 @@ impl StatementKind {
 
     pub fn is_update(self) -> bool {
         matches!(self, StatementKind::Update(_))
+    }
+
+    /// Whether it replaces the value of a cell chosen by data, so that its order counts.
+    pub(crate) fn replaces(self) -> bool {
+        self == StatementKind::Update(ReduceOp::Last)
     }
 }
 

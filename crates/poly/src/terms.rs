@@ -175,7 +175,11 @@ impl Run<'_> {
         for cell in cells {
             let reached = self.terms.number(Term::Scattered(subscripts.clone(), cell.1.clone(), term));
             let old = self.content(cell.clone());
-            changed.insert(cell.clone(), self.terms.accumulate(op, statement.value.ty, old, reached));
+            let left = match op {
+                ReduceOp::Last => self.terms.number(Term::Binary(op.combine(), old, reached)),
+                _ => self.terms.accumulate(op, statement.value.ty, old, reached),
+            };
+            changed.insert(cell.clone(), left);
         }
         Ok(changed)
     }

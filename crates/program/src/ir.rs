@@ -175,7 +175,7 @@ pub struct Assign {
 }
 
 /// A forall whose instances combine their values into cells that depend on data: `target[index] op= value`. Several
-/// may meet in one cell, in any order.
+/// may meet in one cell, in any order; where they replace the value of the cell, none do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scatter {
     pub name: String,
@@ -184,7 +184,7 @@ pub struct Scatter {
     pub target: ArrayId,
     pub index: Vec<Subscript>,
     pub target_span: Span,
-    /// `Sum`, `Prod`, `Min` or `Max`.
+    /// `Sum`, `Prod`, `Min` or `Max`; or `Last`, if no two instances of the forall can meet in a cell.
     pub op: ReduceOp,
     pub value: Expr,
     pub span: Span,

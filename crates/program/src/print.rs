@@ -3,8 +3,8 @@
 use std::fmt::{self, Write};
 
 use crate::{
-    Affine, ArgRef, Array, Assign, Atom, BinaryOp, Bound, Cond, Expr, ExprKind, For, Function, Node, Program, Role,
-    Scatter, Subscript, UnaryOp,
+    Affine, ArgRef, Array, Assign, Atom, BinaryOp, Bound, Cond, Expr, ExprKind, For, Function, Node, Program, ReduceOp,
+    Role, Scatter, Subscript, UnaryOp,
 };
 
 impl fmt::Display for Program {
@@ -63,7 +63,7 @@ fn level(op: BinaryOp) -> Level {
         Eq | Ne | Lt | Le | Gt | Ge => Level::Compare,
         Add | Sub => Level::Sum,
         Mul | Div | Rem => Level::Product,
-        Min | Max | Pow | BitAnd | BitOr | BitXor | Shl | Shr => Level::Atom,
+        Min | Max | Pow | BitAnd | BitOr | BitXor | Shl | Shr | Last => Level::Atom,
     }
 }
 
@@ -201,7 +201,8 @@ impl Function {
         let Scatter { name, foralls, guard, target, index, op, value, .. } = scatter;
         let (forall, target) = (self.show_forall(foralls, guard), &self.array(*target).name);
         let (index, value) = (self.show_subscripts(index), self.show_expr(value));
-        format!("{name}: {forall}{target}[{index}] {}= {value}", op.name())
+        let op = if *op == ReduceOp::Last { "" } else { op.name() };
+        format!("{name}: {forall}{target}[{index}] {op}= {value}")
     }
 
     fn show_forall(&self, foralls: &[Bound], guard: &Cond) -> String {
@@ -245,7 +246,7 @@ impl Function {
             }
             ExprKind::Unary(op, operand) => (format!("{}({})", op.name(), self.show_expr(operand)), Level::Atom),
             ExprKind::Binary(op, lhs, rhs)
-                if op.is_bitwise() || matches!(op, BinaryOp::Min | BinaryOp::Max | BinaryOp::Pow) =>
+                if op.is_bitwise() || matches!(op, BinaryOp::Min | BinaryOp::Max | BinaryOp::Pow | BinaryOp::Last) =>
             {
                 (format!("{}({}, {})", op.name(), self.show_expr(lhs), self.show_expr(rhs)), Level::Atom)
             }

@@ -283,6 +283,8 @@ pub enum BinaryOp {
     Shl,
     /// Keeps the sign of signed integers.
     Shr,
+    /// The right operand, whatever the left one is: how a value replaces another.
+    Last,
     Eq,
     Ne,
     Lt,
@@ -321,6 +323,7 @@ impl BinaryOp {
             BinaryOp::BitXor => "bit_xor",
             BinaryOp::Shl => "shl",
             BinaryOp::Shr => "shr",
+            BinaryOp::Last => "last",
             BinaryOp::Eq => "==",
             BinaryOp::Ne => "!=",
             BinaryOp::Lt => "<",
@@ -360,6 +363,9 @@ pub enum ReduceOp {
     ArgMin,
     /// The first index of the largest value; NaN is larger than everything.
     ArgMax,
+    /// The value that comes last: no reduction of programs, but what an assignment to a cell chosen by data does. Its order
+    /// matters.
+    Last,
 }
 
 impl ReduceOp {
@@ -373,6 +379,7 @@ impl ReduceOp {
             ReduceOp::All => "all",
             ReduceOp::ArgMin => "argmin",
             ReduceOp::ArgMax => "argmax",
+            ReduceOp::Last => "last",
         }
     }
 
@@ -394,13 +401,14 @@ impl ReduceOp {
             ReduceOp::Max | ReduceOp::ArgMax => BinaryOp::Max,
             ReduceOp::Any => BinaryOp::Or,
             ReduceOp::All => BinaryOp::And,
+            ReduceOp::Last => BinaryOp::Last,
         }
     }
 
     /// The value of a reduction over nothing, in type `ty`.
     pub fn neutral(self, ty: ScalarType) -> Value {
         match self {
-            ReduceOp::Sum => Value::from_i64(ty, 0),
+            ReduceOp::Sum | ReduceOp::Last => Value::from_i64(ty, 0),
             ReduceOp::Prod => Value::from_i64(ty, 1),
             ReduceOp::Any => Value::Bool(false),
             ReduceOp::All => Value::Bool(true),

@@ -92,9 +92,10 @@ impl Checker<'_> {
         self.subscripts(&scatter.index)?;
         ensure(Subscript::all_affine(&scatter.index).is_none(), || "a scatter to affine cells".into())?;
         self.expr(&scatter.value)?;
-        let fits = scatter.value.ty == target.ty && target.ty != ScalarType::Bool;
+        let replaces = scatter.op == ReduceOp::Last;
+        let fits = scatter.value.ty == target.ty && (replaces || target.ty != ScalarType::Bool);
         ensure(fits, || format!("{} value for a cell of {}", scatter.value.ty, target.ty))?;
-        let combines = matches!(scatter.op, ReduceOp::Sum | ReduceOp::Prod | ReduceOp::Min | ReduceOp::Max);
+        let combines = replaces || matches!(scatter.op, ReduceOp::Sum | ReduceOp::Prod | ReduceOp::Min | ReduceOp::Max);
         ensure(combines, || format!("scatter by {}", scatter.op.name()))?;
         self.bound.truncate(mark);
         Ok(())
@@ -166,7 +167,7 @@ impl Checker<'_> {
                 self.expr(rhs)?;
                 let operand = lhs.ty;
                 let applies = match op {
-                    BinaryOp::Eq | BinaryOp::Ne => true,
+                    BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Last => true,
                     BinaryOp::And | BinaryOp::Or => operand == ScalarType::Bool,
                     op if op.is_bitwise() => operand.is_int(),
                     BinaryOp::Pow => operand.is_float(),

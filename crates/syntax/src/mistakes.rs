@@ -256,6 +256,11 @@ fn attribute(site: &Site<'_>) -> Option<Diagnostic> {
         return None;
     }
     let operand = if owner.kind == Kind::Word { owner.text } else { "…" };
+    if matches!(operand, "np" | "numpy" | "math" | "torch" | "jnp" | "cmath") {
+        let message = format!("there is no `{operand}`");
+        let help = format!("functions have no module in front: write `{}(…)`", name.text);
+        return Some(Diagnostic::error("E0001", span_of(owner), message).here("not a value").help(help));
+    }
     let help = match name.text {
         "T" => format!("write `transpose({operand})`"),
         word if REDUCTIONS.contains(&word) => format!("write `{word}[i] {operand}[i]`"),

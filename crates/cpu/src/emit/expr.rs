@@ -113,6 +113,9 @@ impl Emitter<'_> {
         if let Some(function) = math::binary(op, ty) {
             return self.call(function, &[x, y]);
         }
+        if op == BinaryOp::Last {
+            return Ok(y);
+        }
         if op.is_comparison() {
             return Ok(self.comparison(op, ty, x, y));
         }

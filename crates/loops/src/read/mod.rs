@@ -293,7 +293,9 @@ impl Reader {
         let op = match &token {
             Token::Symbol("+=") => Some(BinaryOp::Add),
             Token::Symbol("*=") => Some(BinaryOp::Mul),
-            Token::Word(_) if self.eat("=") => COMBINING.into_iter().find(|op| token.is(op.name())),
+            Token::Word(_) if self.eat("=") => {
+                COMBINING.into_iter().chain([BinaryOp::Last]).find(|op| token.is(op.name()))
+            }
             _ => None,
         };
         op.map_or_else(

@@ -146,7 +146,7 @@ impl<'a> Verifier<'a> {
                     ensure(decl.role != Role::In, || "an input is written".to_owned())?;
                     v.expr(value)?;
                     ensure(value.ty == ty, || format!("the cell is {ty}, the value {}", value.ty))?;
-                    let accepted = combines(*op) && binary_accepts(*op, ty);
+                    let accepted = *op == BinaryOp::Last || combines(*op) && binary_accepts(*op, ty);
                     ensure(accepted, || format!("`{}` does not scatter {ty}", op.name()))
                 })
             }

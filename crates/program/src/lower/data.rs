@@ -8,7 +8,7 @@ use syntax::ast;
 use super::Lowerer;
 use super::expr::Typed;
 use super::stmt::Forall;
-use crate::{ArrayId, Expr, ExprKind, ReduceOp, ScalarType, Scatter, Subscript, UnaryOp};
+use crate::{Affine, ArrayId, Expr, ExprKind, IterId, ReduceOp, ScalarType, Scatter, Subscript, UnaryOp};
 
 /// A statement `target[…] op= value` whose cells depend on data.
 pub(super) struct Update<'s> {
@@ -47,6 +47,7 @@ impl Lowerer<'_> {
             ast::AssignOp::Mul => ReduceOp::Prod,
             ast::AssignOp::Min => ReduceOp::Min,
             ast::AssignOp::Max => ReduceOp::Max,
+            ast::AssignOp::Set if self.apart(&forall) => ReduceOp::Last,
             ast::AssignOp::Set | ast::AssignOp::Div => {
                 let diagnostic = self.order_matters(target, &forall, op);
                 self.report(diagnostic);
@@ -54,7 +55,7 @@ impl Lowerer<'_> {
             }
         };
         let ty = self.function.array(array).ty;
-        if ty == ScalarType::Bool {
+        if ty == ScalarType::Bool && op != ReduceOp::Last {
             let combine = op.combine().name();
             self.error("E0202", target.span, format!("`{combine}` does not apply to bool"));
             return None;
@@ -64,12 +65,23 @@ impl Lowerer<'_> {
             value = Expr { span: value.span, kind: ExprKind::Unary(UnaryOp::Neg, Box::new(value)), ty };
         }
         let parts: Vec<&Expr> = Subscript::data(&forall.index).chain([&value]).collect();
-        if let Some(read) = parts.into_iter().find_map(|part| part.reads(array)) {
+        let read = match op {
+            ReduceOp::Last => parts.into_iter().find_map(|part| foreign_read(part, array, &forall)),
+            _ => parts.into_iter().find_map(|part| part.reads(array)),
+        };
+        if let Some(read) = read {
             self.report(reads_target(&target.name, target.span, read));
             return None;
         }
         let Forall { foralls, index, guard, .. } = forall;
         Some(Scatter { name, foralls, guard, target: array, index, target_span: target.span, op, value, span })
+    }
+
+    /// Whether no two instances can name the same cell, because each index stands alone in a subscript: `M[p, j]`.
+    fn apart(&self, forall: &Forall) -> bool {
+        let alone =
+            |iter| forall.index.iter().any(|subscript| subscript.as_affine().and_then(|at| at.as_iter()) == Some(iter));
+        forall.foralls.iter().all(|bound| alone(bound.iter))
     }
 
     fn order_matters(&self, target: &ast::Target, forall: &Forall, op: ast::AssignOp) -> Diagnostic {
@@ -83,11 +95,7 @@ impl Lowerer<'_> {
         };
         let mut diagnostic = Diagnostic::error("E0310", subscript.map_or(target.span, |expr| expr.span), message)
             .here("this subscript depends on data")
-            .note(if forall.foralls.is_empty() {
-                "a cell chosen by data can only be updated: `+=`, `-=`, `*=`, `min=`, `max=`"
-            } else {
-                "several instances may name the same cell, and they have no order: the result would be open"
-            });
+            .note("several instances may name the same cell, and they have no order: the result would be open");
         let declared = subscript.and_then(|expr| match &expr.kind {
             ExprKind::Scalar(id) => Some((&self.function.scalar(*id).name, self.function.scalar(*id).span)),
             ExprKind::Load { array, index } if index.is_empty() => {
@@ -98,21 +106,41 @@ impl Lowerer<'_> {
         if let Some((value, span)) = declared {
             diagnostic = diagnostic.label(span, format!("`{value}` is a value, so it is no new index"));
         }
-        let alone = subscript.filter(|_| forall.foralls.is_empty() && forall.index.len() == 1);
-        if let (Some(subscript), false) = (alone, divides) {
-            let at = self.shared.source.slice(subscript.span);
-            let index = ["c", "k", "l"].into_iter().find(|index| self.scope.lookup(index).is_none()).unwrap_or("cell");
-            let cell = format!("{name}[{index}]");
-            diagnostic = diagnostic.help(format!(
-                "to replace the value, go through all cells: `{cell} = if {index} = {at} then … else {cell}`"
-            ));
-        }
         if divides {
             diagnostic.help(format!("multiply instead: `{name}[…] *= 1 / …`"))
         } else {
-            diagnostic.help(format!("combine the values: `{name}[…] += …`, or `*=`, `min=`, `max=`"))
+            diagnostic
+                .help(format!("combine the values: `{name}[…] += …`, or `*=`, `min=`, `max=`"))
+                .help("for an order, write a loop: `for i in 0..N { … }`")
         }
     }
+}
+
+/// Where an instance may read a cell of the array that another one replaces: not where the index that keeps them apart on the
+/// left stands in the same place, as in `A[p, j] = A[q, j]`. A statement without indices reads before it writes.
+fn foreign_read(expr: &Expr, array: ArrayId, forall: &Forall) -> Option<Span> {
+    let same = |place: usize, iter: IterId, at: Option<&Affine>| {
+        let written = forall.index.get(place).and_then(Subscript::as_affine);
+        written.and_then(Affine::as_iter) == Some(iter) && at.and_then(Affine::as_iter) == Some(iter)
+    };
+    let own = |index: &[Option<&Affine>]| {
+        let apart = |iter| index.iter().enumerate().any(|(place, at)| same(place, iter, *at));
+        forall.foralls.iter().all(|bound| apart(bound.iter))
+    };
+    let mut foreign = None;
+    expr.visit(&mut |part| {
+        let index: Vec<Option<&Affine>> = match &part.kind {
+            ExprKind::Load { array: read, index } if *read == array => index.iter().map(Some).collect(),
+            ExprKind::Gather { array: read, index } if *read == array => {
+                index.iter().map(Subscript::as_affine).collect()
+            }
+            _ => return,
+        };
+        if !own(&index) {
+            foreign = foreign.or(Some(part.span));
+        }
+    });
+    foreign
 }
 
 fn reads_target(target: &ast::Ident, updated: Span, read: Span) -> Diagnostic {

@@ -256,7 +256,7 @@ impl Lowerer<'_> {
     }
 
     fn load(&mut self, array: ArrayId, index: Vec<Subscript>, span: Span) -> Option<Typed> {
-        if !self.check_rank(array, index.len(), span) {
+        if !self.check_rank(array, index.len(), span) || self.report_negative(array, &index, span) {
             return None;
         }
         let ty = self.function.array(array).ty;
@@ -268,6 +268,27 @@ impl Lowerer<'_> {
             },
         };
         Some(Typed::strong(Expr { kind, ty, span }))
+    }
+
+    /// `x[-1]`, which other languages count from the end.
+    fn report_negative(&mut self, array: ArrayId, index: &[Subscript], span: Span) -> bool {
+        let constant = |subscript: &Subscript| subscript.as_affine().and_then(Affine::as_constant);
+        let found =
+            index.iter().enumerate().find_map(|(place, each)| Some((place, constant(each).filter(|at| *at < 0)?)));
+        let Some((place, at)) = found else { return false };
+        let declared = self.function.array(array);
+        let cell = declared.shape[place].add(&Affine::constant(at)).map(|cell| self.function.show(&cell));
+        let (name, declared) = (declared.name.clone(), declared.span);
+        let message = format!("subscript {at} is outside `{name}`");
+        let mut diagnostic = Diagnostic::error("E0401", span, message).label(declared, "declared here");
+        if let Some(cell) = cell {
+            let cells: Vec<String> =
+                (0..index.len()).map(|at| if at == place { cell.clone() } else { "…".into() }).collect();
+            diagnostic =
+                diagnostic.help(format!("subscripts count from 0; from the end, write `{name}[{}]`", cells.join(", ")));
+        }
+        self.report(diagnostic);
+        true
     }
 
     pub(super) fn check_rank(&mut self, array: ArrayId, subscripts: usize, span: Span) -> bool {
@@ -578,7 +599,7 @@ impl Lowerer<'_> {
             if outer {
                 self.teach_outer_index(op, indices, &index.name);
             }
-            let bound = self.bound(iter, &index.name, index.range.as_ref(), &uses, true);
+            let bound = self.bound(iter, &index.name, index.range.as_ref(), &uses, guard, true);
             match (bound, &mut bounds) {
                 (Some((bound, narrower)), Some(bounds)) => {
                     self.origins.push(Origin { bound: bound.clone(), ordered: false });
@@ -643,7 +664,7 @@ impl Lowerer<'_> {
                 let ty = widened(body.expr.ty);
                 self.coerce(body, ty)?
             }
-            (ReduceOp::Min | ReduceOp::Max, Weak::No) => body.expr,
+            (ReduceOp::Min | ReduceOp::Max | ReduceOp::Last, Weak::No) => body.expr,
         };
         if body.ty == ScalarType::Bool && !matches!(op, ReduceOp::Any | ReduceOp::All) {
             let mut diagnostic =

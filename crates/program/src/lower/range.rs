@@ -17,6 +17,8 @@ pub(super) struct Use {
     pub(super) span: Span,
     /// Such as `dimension 2 of B`.
     pub(super) place: String,
+    /// The subscript is more than the index, but every value of it is a cell: `x[(i + 1) % N]`. Counts if nothing else does.
+    pub(super) wrapped: bool,
 }
 
 /// A subscript of the target that is the index and a constant, such as `t + 1`.
@@ -33,27 +35,37 @@ impl Shifted {
         let hi = self.extent.add_scaled(&Affine::constant(self.by), -1)?;
         Some(Limits::plain(Affine::constant(lo), hi))
     }
-
-    /// Whether a use is of the same dimension of the same array: in `U[t + 1] = U[t]` it says nothing that the target
-    /// does not say better.
-    pub(super) fn outdoes(&self, other: &Use) -> bool {
-        other.place == self.place
-    }
 }
 
 impl Lowerer<'_> {
-    /// The range of `name`: the written one, else the one all `uses` agree on. One that is `plain` where it is bound could be
-    /// given a range there.
+    /// Whether a use says nothing that the shifted target does not say better: in `U[t + 1] = V[t]`, one of the same extent.
+    pub(super) fn outdoes(&self, shifted: &Shifted, other: &Use) -> bool {
+        other.place == shifted.place || self.eliminate(&other.extent) == self.eliminate(&shifted.extent)
+    }
+
+    /// The range of `name`: the written one, else the one all `uses` agree on, else the one that the guard gives. One that is
+    /// `plain` where it is bound could be given a range there.
     pub(super) fn bound(
         &mut self,
         iter: IterId,
         name: &ast::Ident,
         written: Option<&ast::Range>,
         uses: &[Use],
+        guard: Option<&ast::Expr>,
         plain: bool,
     ) -> Option<(Bound, Cond)> {
         if let Some(range) = written {
             let limits = self.lower_range(range)?;
+            return self.narrowed(limits.bound(iter), range.span);
+        }
+        let sure: Vec<&Use> = uses.iter().filter(|each| !each.wrapped).collect();
+        let uses = if sure.is_empty() { uses.iter().collect() } else { sure };
+        let agreed = uses.first().map(|first| self.eliminate(&first.extent));
+        let agree = uses.iter().all(|other| Some(self.eliminate(&other.extent)) == agreed);
+        // Subscripts are not negative, so where there are any, the guard need only say where the range ends.
+        let guarded = guard.filter(|_| uses.is_empty() || !agree);
+        if let Some(range) = guarded.and_then(|guard| self.guarded_range(guard, &name.name, !uses.is_empty())) {
+            let limits = self.lower_range(&range)?;
             return self.narrowed(limits.bound(iter), range.span);
         }
         let Some(first) = uses.first() else {
@@ -73,9 +85,8 @@ impl Lowerer<'_> {
             );
             return None;
         };
-        let agreed = self.eliminate(&first.extent);
-        if uses.iter().any(|other| self.eliminate(&other.extent) != agreed) {
-            self.report(self.ambiguous(name, uses));
+        if !agree {
+            self.report(self.ambiguous(name, &uses, plain));
             return None;
         }
         Limits::plain(Affine::constant(0), first.extent.clone()).bound(iter)
@@ -83,10 +94,11 @@ impl Lowerer<'_> {
 
     /// The range that a guard gives an index: `lo <= i < hi`, in any spelling, as one part of a conjunction. The bounds are over
     /// names that are bound before it. The guard stays, so nothing but the range depends on which bounds are found.
-    pub(super) fn guarded_range(&self, guard: &ast::Expr, name: &str) -> Option<ast::Range> {
+    fn guarded_range(&self, guard: &ast::Expr, name: &str, from_zero: bool) -> Option<ast::Range> {
         let mut limits = (None, None);
         self.guard_limits(guard, name, &mut limits);
-        Some(ast::Range { lo: limits.0?, hi: limits.1?, span: guard.span })
+        let zero = from_zero.then(|| ast::Expr { kind: ast::ExprKind::Int(0), span: guard.span });
+        Some(ast::Range { lo: limits.0.or(zero)?, hi: limits.1?, span: guard.span })
     }
 
     fn guard_limits(&self, guard: &ast::Expr, name: &str, limits: &mut (Option<ast::Expr>, Option<ast::Expr>)) {
@@ -141,9 +153,9 @@ impl Lowerer<'_> {
     }
 
     /// All ranges that an index could have, and sizes for which they differ.
-    fn ambiguous(&self, name: &ast::Ident, uses: &[Use]) -> Diagnostic {
+    fn ambiguous(&self, name: &ast::Ident, uses: &[&Use], plain: bool) -> Diagnostic {
         let mut candidates: Vec<&Use> = Vec::new();
-        for each in uses {
+        for each in uses.iter().copied() {
             let known = |other: &&Use| self.eliminate(&other.extent) == self.eliminate(&each.extent);
             if !candidates.iter().any(known) {
                 candidates.push(each);
@@ -155,10 +167,15 @@ impl Lowerer<'_> {
         for each in &candidates {
             let extent = self.function.show(&each.extent);
             diagnostic = diagnostic.label(each.span, format!("{} has extent {extent}", each.place));
-            ranges.push(format!("`{}: 0..{extent}`", name.name));
+            ranges.push(if plain {
+                format!("`{}: 0..{extent}`", name.name)
+            } else {
+                format!("`| 0 <= {} < {extent}`", name.name)
+            });
         }
         let last = ranges.pop().unwrap_or_default();
-        diagnostic = diagnostic.help(format!("write the range that is meant: {} or {last}", ranges.join(", ")));
+        let what = if plain { "write the range" } else { "bound it in the guard, to the range" };
+        diagnostic = diagnostic.help(format!("{what} that is meant: {} or {last}", ranges.join(", ")));
         let [one, two, ..] = candidates.as_slice() else { return diagnostic };
         self.explain_extents(diagnostic, &one.extent, &two.extent)
     }
@@ -236,13 +253,78 @@ impl Lowerer<'_> {
             _ => return Vec::new(),
         };
         let alone = |expr: &ast::Expr| matches!(&expr.kind, ast::ExprKind::Name(found) if found == name);
-        let places = subscripts.iter().zip(&shape).enumerate().filter(|(_, (subscript, _))| alone(subscript));
-        let uses = places.map(|(position, (subscript, extent))| Use {
-            extent: extent.clone(),
-            span: subscript.span,
-            place: place(position, array),
-        });
-        uses.collect()
+        let mut uses = Vec::new();
+        for (position, (subscript, extent)) in subscripts.iter().zip(&shape).enumerate() {
+            let wrapped = !alone(subscript);
+            if !wrapped || self.wraps(subscript, name, extent) {
+                let place = place(position, array);
+                uses.push(Use { extent: extent.clone(), span: subscript.span, place, wrapped });
+            }
+        }
+        uses
+    }
+
+    /// Whether a subscript brings `name`, with something added, back into the extent: by `%`, or between `max` and `min`.
+    fn wraps(&self, subscript: &ast::Expr, name: &str, extent: &Affine) -> bool {
+        use ast::ExprKind::*;
+        match &subscript.kind {
+            Paren(inner) => self.wraps(inner, name, extent),
+            Binary { op: ast::BinaryOp::Rem, lhs, rhs } => {
+                let whole = self.known_size(rhs).is_some_and(|size| self.eliminate(&size) == self.eliminate(extent));
+                whole && self.moved(lhs, name)
+            }
+            Call { callee, args } if matches!(callee.name.as_str(), "min" | "max") => {
+                let inside = |arg: &ast::Expr| self.moved(arg, name) || self.wraps(arg, name, extent);
+                let ends = |arg: &ast::Expr| self.known_size(arg).is_some();
+                matches!(args.as_slice(), [a, b] if inside(a) && ends(b) || ends(a) && inside(b))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether an expression is `name`, or that and something which no index that is already bound moves about.
+    fn moved(&self, expr: &ast::Expr, name: &str) -> bool {
+        use ast::ExprKind::*;
+        let still = |expr: &ast::Expr| {
+            let mut still = true;
+            visit(expr, &mut |part| {
+                still &= match &part.kind {
+                    Name(other) => other != name && !matches!(self.scope.lookup(other), Some((Meaning::Iter(_), _))),
+                    _ => true,
+                };
+            });
+            still
+        };
+        match &expr.kind {
+            Name(found) => found == name,
+            Paren(inner) => self.moved(inner, name),
+            Binary { op: ast::BinaryOp::Add, lhs, rhs } => {
+                self.moved(lhs, name) && still(rhs) || still(lhs) && self.moved(rhs, name)
+            }
+            Binary { op: ast::BinaryOp::Sub, lhs, rhs } => self.moved(lhs, name) && still(rhs),
+            _ => false,
+        }
+    }
+
+    /// The value of a sum of parameters and constants.
+    fn known_size(&self, expr: &ast::Expr) -> Option<Affine> {
+        use ast::ExprKind::*;
+        match &expr.kind {
+            Int(value) => i64::try_from(*value).ok().map(Affine::constant),
+            Paren(inner) => self.known_size(inner),
+            Name(name) => match self.scope.lookup(name)?.0 {
+                Meaning::Param(id) => Some(Affine::param(id)),
+                Meaning::Constant(position) => self.constant_value(position, expr.span)?.affine,
+                _ => None,
+            },
+            Binary { op: ast::BinaryOp::Add, lhs, rhs } => self.known_size(lhs)?.add(&self.known_size(rhs)?),
+            Binary { op: ast::BinaryOp::Sub, lhs, rhs } => self.known_size(lhs)?.sub(&self.known_size(rhs)?),
+            Binary { op: ast::BinaryOp::Mul, lhs, rhs } => {
+                let (lhs, rhs) = (self.known_size(lhs)?, self.known_size(rhs)?);
+                super::typing::affine_operation(crate::BinaryOp::Mul, &lhs, &rhs)
+            }
+            _ => None,
+        }
     }
 
     fn collect_uses(&self, expr: &ast::Expr, name: &str, found: &mut Vec<Use>) {

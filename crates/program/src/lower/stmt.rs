@@ -205,15 +205,14 @@ impl Lowerer<'_> {
             uses.extend(self.uses(value, &name.name));
             let shifted = self.target_shift(target, &name.name).filter(|_| written.is_none());
             if let Some(shifted) = &shifted {
-                uses.retain(|other| !shifted.outdoes(other));
+                uses.retain(|other| !self.outdoes(shifted, other));
             }
             let iter = self.declare_iter(name);
             let bound = match shifted.filter(|_| uses.is_empty()).and_then(|shifted| shifted.range()) {
                 Some(limits) => self.narrowed(limits.bound(iter), name.span),
                 None => {
-                    let guarded = target.guard.as_ref().filter(|_| written.is_none() && uses.is_empty());
-                    let guarded = guarded.and_then(|guard| self.guarded_range(guard, &name.name));
-                    self.bound(iter, name, written.or(guarded.as_ref()), &uses, array.is_none())
+                    let plain = array.is_none() || self.is_plain(target, &name.name);
+                    self.bound(iter, name, *written, &uses, target.guard.as_ref(), plain)
                 }
             };
             match bound {
@@ -234,6 +233,11 @@ impl Lowerer<'_> {
         }
         let narrowed = !limits.is_true();
         Some(Forall { foralls, index: index?, guard: limits.and(guard?), narrowed })
+    }
+
+    /// Whether a subscript of the target is just this index, which could then be given a range there.
+    fn is_plain(&self, target: &ast::Target, name: &str) -> bool {
+        target.indices.iter().any(|index| matches!(&index.expr.kind, ast::ExprKind::Name(found) if found == name))
     }
 
     /// Names in a left-hand subscript that mean nothing yet are the indices of the forall.
@@ -369,9 +373,10 @@ impl Lowerer<'_> {
             return;
         };
         if let Some(index) = target.indices.first() {
+            let written = self.shared.source.slice(ty.span);
             self.error("E0108", index.expr.span, "a declaration without a value has no indices")
                 .helps
-                .push(format!("write `let {}: {}[extent, …]`", target.name.name, ty.scalar.name));
+                .push(format!("the extents are enough: write `let {}: {written}`", target.name.name));
             self.bind(&target.name, Meaning::Broken);
             return;
         }
