@@ -9,7 +9,7 @@ use program::{BinaryOp, ScalarType, UnaryOp};
 use serde_json::{Value, json};
 
 /// What a word is for an editor, by the grammar's rule that it stands in.
-const SCOPES: [(&str, &str); 27] = [
+const SCOPES: [(&str, &str); 28] = [
     ("kw_const", "storage.type"),
     ("kw_fn", "storage.type"),
     ("kw_let", "storage.type"),
@@ -20,6 +20,7 @@ const SCOPES: [(&str, &str); 27] = [
     ("kw_in", "keyword.control"),
     ("kw_by", "keyword.control"),
     ("kw_rev", "keyword.control"),
+    ("kw_while", "keyword.control"),
     ("kw_if", "keyword.control"),
     ("kw_then", "keyword.control"),
     ("kw_else", "keyword.control"),

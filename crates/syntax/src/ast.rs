@@ -89,8 +89,8 @@ pub enum StmtKind {
     Assign { target: Target, op: AssignOp, value: Expr },
     /// `scale_rows(2, w, A)`, or `let (Q, R) = qr(A)` with the names of the new locals.
     Call { targets: Vec<Ident>, callee: Ident, args: Vec<Expr> },
-    /// `for i in lo..hi by step rev { body }`
-    For { index: Ident, range: Range, step: Option<Expr>, rev: bool, body: Vec<Stmt> },
+    /// `for i in lo..hi by step rev while until { body }`
+    For { index: Ident, range: Range, step: Option<Expr>, rev: bool, until: Option<Expr>, body: Vec<Stmt> },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -258,6 +258,7 @@ fn phrase(rule: Rule) -> &'static str {
         Rule::context | Rule::kw_where => "`where`",
         Rule::guard | Rule::bar => "`|`",
         Rule::step | Rule::kw_by => "`by`",
+        Rule::until | Rule::kw_while => "`while`",
         Rule::comma => "`,`",
         Rule::semicolon => "`;`",
         Rule::colon => "`:`",

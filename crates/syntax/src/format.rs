@@ -316,7 +316,7 @@ impl<'a> Formatter<'a> {
                 self.ident(out, callee);
                 self.list(out, ["(", ")"], args, Formatter::expr, None);
             }
-            StmtKind::For { index, range, step, rev, body } => {
+            StmtKind::For { index, range, step, rev, until, body } => {
                 self.token(&mut head, "for");
                 head.push(Doc::Space);
                 self.ident(&mut head, index);
@@ -329,6 +329,10 @@ impl<'a> Formatter<'a> {
                 if *rev {
                     head.push(Doc::Space);
                     self.token(&mut head, "rev");
+                }
+                if let Some(until) = until {
+                    self.spaced_token(&mut head, "while");
+                    self.expr(&mut head, until);
                 }
                 out.push(nest(head));
                 self.body(out, body, stmt.span);

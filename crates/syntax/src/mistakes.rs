@@ -73,7 +73,9 @@ fn foreign_statement(site: &Site<'_>) -> Option<Diagnostic> {
     }
     let (message, help) = match word.text {
         "return" => ("there is no `return`", "name the result in `-> (Y: …)` and assign to it: `Y[i] = …`"),
-        "while" | "loop" => ("there is no such loop", "loops have fixed bounds: `for i in 0..N { … }`"),
+        "while" | "loop" => {
+            ("there is no such loop", "loops have bounds, and may stop before: `for t in 0..T while err > tol { … }`")
+        }
         "var" | "const" | "def" => ("this does not define anything", "write `let name = …`"),
         _ => return None,
     };

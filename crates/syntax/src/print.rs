@@ -206,10 +206,11 @@ impl Tree {
                 self.line(level, &format!("{label}{names}call {}", callee.name));
                 self.exprs(level + 1, args);
             }
-            StmtKind::For { index, range: bounds, step, rev, body } => {
+            StmtKind::For { index, range: bounds, step, rev, until, body } => {
                 let step = step.as_ref().map_or(String::new(), |step| format!(" by {}", expr_to_string(step)));
                 let rev = if *rev { " rev" } else { "" };
-                self.line(level, &format!("{label}for {} in {}{step}{rev}", index.name, range(bounds)));
+                let until = until.as_ref().map_or(String::new(), |until| format!(" while {}", expr_to_string(until)));
+                self.line(level, &format!("{label}for {} in {}{step}{rev}{until}", index.name, range(bounds)));
                 self.body(level + 1, body);
             }
         }

@@ -125,6 +125,7 @@ fn is_punctuation(rule: Rule) -> bool {
             | Rule::kw_for
             | Rule::kw_in
             | Rule::kw_by
+            | Rule::kw_while
             | Rule::kw_if
             | Rule::kw_then
             | Rule::kw_else
@@ -265,8 +266,12 @@ impl Builder {
             None => None,
         };
         let rev = parts.optional(Rule::kw_rev).is_some();
+        let until = match parts.optional(Rule::until) {
+            Some(until) => Some(self.expr(self.parts(until).next()?)?),
+            None => None,
+        };
         let body = self.body(parts.next()?)?;
-        Ok((StmtKind::For { index, range, step, rev, body }, end))
+        Ok((StmtKind::For { index, range, step, rev, until, body }, end))
     }
 
     fn definition(self, pair: Pair<'_, Rule>) -> Built<(StmtKind, u32)> {

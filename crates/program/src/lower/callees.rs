@@ -144,9 +144,9 @@ fn visit_stmt(stmt: &ast::Stmt, found: &mut dyn FnMut(&ast::Ident)) {
             found(callee);
             args.iter().for_each(|arg| visit_expr(arg, found));
         }
-        ast::StmtKind::For { range, step, body, .. } => {
+        ast::StmtKind::For { range, step, until, body, .. } => {
             visit_range(range, found);
-            step.iter().for_each(|step| visit_expr(step, found));
+            step.iter().chain(until).for_each(|part| visit_expr(part, found));
             body.iter().for_each(|stmt| visit_stmt(stmt, found));
         }
     }

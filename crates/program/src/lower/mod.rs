@@ -9,6 +9,7 @@ mod calls;
 mod conditions;
 mod constants;
 mod data;
+mod early;
 mod example;
 mod expr;
 mod extreme;

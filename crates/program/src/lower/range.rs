@@ -97,7 +97,7 @@ impl Lowerer<'_> {
     fn guarded_range(&self, guard: &ast::Expr, name: &str, from_zero: bool) -> Option<ast::Range> {
         let mut limits = (None, None);
         self.guard_limits(guard, name, &mut limits);
-        let zero = from_zero.then(|| ast::Expr { kind: ast::ExprKind::Int(0), span: guard.span });
+        let zero = from_zero.then_some(ast::Expr { kind: ast::ExprKind::Int(0), span: guard.span });
         Some(ast::Range { lo: limits.0.or(zero)?, hi: limits.1?, span: guard.span })
     }
 

@@ -87,7 +87,7 @@ impl Lowerer<'_> {
     }
 
     fn lower_for(&mut self, stmt: &ast::Stmt) -> Option<Node> {
-        let ast::StmtKind::For { index, range, step, rev, body } = &stmt.kind else { return None };
+        let ast::StmtKind::For { index, range, step, rev, until, body } = &stmt.kind else { return None };
         let limits = self.lower_range(range);
         let step = step.as_ref().map_or(Some(1), |step| self.lower_step(step));
         self.scope.enter();
@@ -95,7 +95,11 @@ impl Lowerer<'_> {
         if let Some((bound, _)) = limits.as_ref().and_then(|limits| limits.bound(iter)) {
             self.origins.push(Origin { bound, ordered: true });
         }
+        let own = self.function.arrays.len();
         let mut body = self.lower_block(body);
+        if let Some(until) = until {
+            body = self.stop_early(iter, until, body, own).unwrap_or_default();
+        }
         self.scope.leave();
         let (limits, mut step) = (limits?, step?);
         let (bound, mut guard) = self.narrowed(limits.bound(iter), range.span)?;
