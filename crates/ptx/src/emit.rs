@@ -3,13 +3,17 @@
 //! In: a verified loop tree.  Out: a [`Program`]: PTX, and the launches that the host makes, in loops of its own where
 //! parallel loops stand inside serial ones.  Or what the tree holds that is not supported.
 //! Two parallel loops that are nested without anything between them become two axes, the inner one along x, so that
-//! neighbouring threads touch neighbouring cells. What is outside of every parallel loop runs on a single thread.
-//! Not here: shared memory, tiles, or any choice; running a program (`run`).
+//! neighbouring threads touch neighbouring cells. Where the loops inside share memory or wait for each other, an iteration
+//! of the outer loops is a block, and one of the inner loops a thread. What is outside of every parallel loop runs on a
+//! single thread.
+//! Not here: any choice of what is shared; running a program (`run`).
 
+mod block;
 pub(crate) mod body;
 mod expr;
 mod host;
 mod index;
+mod known;
 mod locals;
 
 use loops::{Cond, Index, VarId, Verified};
@@ -45,7 +49,7 @@ pub enum HostStep {
     },
 }
 
-/// One launch: a thread for each combination of the axes' iterations.
+/// One launch: a thread, or a block of threads, for each combination of the axes' iterations.
 ///
 /// A kernel's arguments are: the parameters, the loop variables of the host around the launch, the scalars, the arrays.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +57,8 @@ pub struct LaunchPlan {
     pub kernel: String,
     /// Along x, then y; none for a single thread.
     pub axes: Vec<Axis>,
+    /// An iteration of the axes is a block; otherwise it is a thread.
+    pub per_block: bool,
     /// Threads of a block.
     pub block: [u32; 3],
     /// Host loops around, outermost first.

@@ -172,8 +172,8 @@ impl Host<'_> {
             if iterations == 0 {
                 return Ok(());
             }
-            let needed = iterations as u64;
-            *blocks = u32::try_from(needed.div_ceil(u64::from(threads))).unwrap_or(u32::MAX);
+            let in_block = if plan.per_block { 1 } else { u64::from(threads) };
+            *blocks = u32::try_from((iterations as u64).div_ceil(in_block)).unwrap_or(u32::MAX);
         }
         let threads = grid.iter().chain(&plan.block).map(|axis| i64::from(*axis)).try_fold(1i64, i64::checked_mul);
         let threads = threads.ok_or_else(overflow)?;

@@ -8,7 +8,9 @@ mod emitted;
 #[path = "../../loops/tests/generate/mod.rs"]
 mod generate;
 
-use emitted::{FLOATS, FUNCTIONS, HANDED, JACOBI, MATMUL, NARROW, PRIVATES, ROWS, SUM, TRIANGLE, UNSIGNED};
+use emitted::{
+    FLOATS, FUNCTIONS, HANDED, JACOBI, MATMUL, NARROW, PRIVATES, ROWS, STAGED, SUM, TILED, TRIANGLE, UNSIGNED,
+};
 use farkas_ptx::emulate::{Class, Counts, FaultKind, Options};
 use farkas_ptx::ir::Target;
 use farkas_ptx::{EmitError, HostStep, Program, RunError, emit};
@@ -138,6 +140,93 @@ fn every_thread_has_its_own_copy_of_private_arrays() {
 fn barriers_part_launches() {
     let (program, _) = check(ROWS, &[500], &[], &[500, 500]);
     assert_eq!(program.host.len(), 2, "{:?}", program.host);
+}
+
+/// Every barrier of a program is needed: without it, a race.
+fn check_barriers(program: &Program, params: &[i64], extents: &[usize]) -> usize {
+    let text = program.module.text();
+    let lines: Vec<&str> = text.lines().collect();
+    let barriers: Vec<usize> = (0..lines.len()).filter(|at| lines[*at].trim() == "bar.sync 0;").collect();
+    for at in &barriers {
+        let without = [&lines[..*at], &lines[*at + 1..]].concat().join("\n");
+        let module = farkas_ptx::parse(&without).expect("still PTX");
+        let module = farkas_ptx::verify(module).unwrap_or_else(|problems| panic!("{}", problems[0]));
+        let broken = Program { module, ..program.clone() };
+        let arrays = program.loops.arrays.iter().zip(extents).map(|(array, extent)| match array.role {
+            Role::Local => None,
+            _ => Some(elements(array.ty, *extent)),
+        });
+        let mut arrays: Vec<_> = arrays.collect();
+        match broken.emulate(params, &[], &mut arrays, &Options::default()) {
+            Err(RunError::Fault { fault, .. }) => assert_eq!(fault.kind, FaultKind::Race, "{fault}"),
+            other => panic!("without the barrier in line {}: {other:?}", at + 1),
+        }
+    }
+    barriers.len()
+}
+
+#[test]
+fn iterations_that_share_memory_are_the_threads_of_a_block() {
+    let extents = [64 * 24, 24 * 96, 64 * 96, 256, 256, 16];
+    let (program, counts) = check(TILED, &[64, 96, 24], &[], &extents);
+    let [HostStep::Launch(plan)] = program.host.as_slice() else { panic!("{:?}", program.host) };
+    assert!(plan.per_block);
+    assert_eq!((plan.axes.len(), plan.block), (2, [64, 1, 1]));
+    assert!(counts.instructions(Class::Shared) > counts.instructions(Class::Global));
+    assert_eq!(counts.barriers, 6 * 6, "two for each of three tiles of six blocks");
+    assert_eq!(check_barriers(&program, &[64, 96, 24], &extents), 2);
+}
+
+#[test]
+fn memory_of_one_thread_is_its_own_whatever_it_is_called() {
+    let (program, _) = check(
+        "kernel own(N; x: in f64[N, 64], y: out f64[N, 64]) {
+            array s: f64[64]
+            array q: f64[2]
+            array r: f64[2]
+            parallel for b in 0..N {
+                alloc s in shared {
+                    parallel for t in 0..64 private r {
+                        alloc q in shared {
+                            q[0] = x[b, t]
+                            r[1] = q[0] * 2.0
+                            s[t] = q[0] + r[1]
+                        }
+                        barrier
+                        y[b, t] = s[63 - t]
+                    }
+                }
+            }
+        }",
+        &[5],
+        &[],
+        &[320, 320, 64, 2, 2],
+    );
+    let [HostStep::Launch(plan)] = program.host.as_slice() else { panic!("{:?}", program.host) };
+    assert_eq!((plan.per_block, plan.private.len()), (true, 2));
+}
+
+#[test]
+fn what_a_block_shares_outside_of_shared_memory_is_refused() {
+    let text = "kernel f(N; x: in f64[N, 64], y: out f64[N, 64]) {
+        array s: f64[64]
+        parallel for b in 0..N private s {
+            for k in 0..2 {
+                parallel for t in 0..64 { s[t] = x[b, t] barrier y[b, t] = s[63 - t] }
+            }
+        }
+    }";
+    let error = emit(&verified(text), Target::default()).expect_err("the threads of a block share `s`");
+    assert_eq!(error.to_string(), "an array of a block that is not in shared memory");
+}
+
+#[test]
+fn parallel_loops_of_a_block_wait_for_each_other() {
+    let extents = [3 * 200, 3 * 200, 66, 64];
+    let (program, _) = check(STAGED, &[3, 200], &[], &extents);
+    let [HostStep::Launch(plan)] = program.host.as_slice() else { panic!("{:?}", program.host) };
+    assert_eq!((plan.per_block, plan.block), (true, [66, 1, 1]));
+    assert_eq!(check_barriers(&program, &[3, 200], &extents), 3);
 }
 
 #[test]

@@ -151,8 +151,79 @@ kernel unsigned(N; c: u16, d: u64; a: in u16[N], b: in u32[N], e: in u64[N], s: 
 }
 ";
 
-pub(crate) const ALL: [&str; 11] =
-    [UNSIGNED, MATMUL, JACOBI, TRIANGLE, NARROW, FLOATS, FUNCTIONS, PRIVATES, ROWS, SUM, HANDED];
+/// A block for each tile of C, a thread for each 4 × 4 of it, tiles of A and B in shared memory.
+pub(crate) const TILED: &str = "\
+kernel tiled(N, M, K; A: in f32[N, K], B: in f32[K, M], C: out f32[N, M]) {
+    array a: f32[32, 8]
+    array b: f32[8, 32]
+    array c: f32[4, 4]
+    parallel for i in 0..N by 32 {
+        parallel for j in 0..M by 32 {
+            alloc a in shared {
+                alloc b in shared {
+                    parallel for t in 0..64 {
+                        alloc c in registers {
+                            unroll for x0 in 0..4 {
+                                unroll for y0 in 0..4 {
+                                    c[x0, y0] = 0.0
+                                }
+                            }
+                            for k in 0..K by 8 {
+                                unroll for p in 0..4 {
+                                    a[8 * p + floor(t / 8), t mod 8] = A[i + 8 * p + floor(t / 8), k + t mod 8]
+                                    b[2 * p + floor(t / 32), t mod 32] = B[k + 2 * p + floor(t / 32), j + t mod 32]
+                                }
+                                barrier
+                                unroll for l in 0..8 {
+                                    unroll for x in 0..4 {
+                                        unroll for y in 0..4 {
+                                            c[x, y] += a[4 * floor(t / 8) + x, l] * b[l, 4 * (t mod 8) + y]
+                                        }
+                                    }
+                                }
+                                barrier
+                            }
+                            unroll for x1 in 0..4 {
+                                unroll for y1 in 0..4 {
+                                    C[i + 4 * floor(t / 8) + x1, j + 4 * (t mod 8) + y1] = c[x1, y1]
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+";
+
+/// Blocks whose loops follow each other: a row is copied, then used; the last block is not full.
+pub(crate) const STAGED: &str = "\
+kernel staged(T, N; x: in f64[T, N], y: out f64[T, N]) {
+    array s: f64[66]
+    array r: f64[64]
+    parallel for b in 0..floor((N + 63) / 64) {
+        alloc s in shared {
+            alloc r in shared {
+                for t in 0..T {
+                    parallel for u in 0..66 {
+                        s[u] = x[t, min(max(64 * b + u - 1, 0), N - 1)]
+                    }
+                    parallel for v in 0..64 {
+                        r[v] = s[v] + s[v + 2]
+                    }
+                    parallel for w in 0..min(64, N - 64 * b) {
+                        y[t, 64 * b + w] = r[w] + r[63 - w] * s[w + 1]
+                    }
+                }
+            }
+        }
+    }
+}
+";
+
+pub(crate) const ALL: [&str; 13] =
+    [TILED, STAGED, UNSIGNED, MATMUL, JACOBI, TRIANGLE, NARROW, FLOATS, FUNCTIONS, PRIVATES, ROWS, SUM, HANDED];
 
 /// The modules of all trees for a target, each under a name of its own.
 pub(crate) fn all(sm: u32) -> Result<Vec<(String, Module)>, String> {

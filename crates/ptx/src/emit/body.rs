@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use loops::{ArrayId, Kernel, LocalId, Stmt};
+use loops::{ArrayId, Kernel, LocalId, LoopKind, Stmt};
 use program::ScalarType;
 
 use super::expr::{held, stored};
 use super::{Axis, Emit, LaunchPlan, plain_name, unsupported};
 use crate::build::Builder;
-use crate::ir::{BinaryOp, Compare, Op, Operand, Reg, Space, Special, Target, TernaryOp, Type};
+use crate::ir::{Address, BinaryOp, Cache, Compare, Op, Operand, Reg, Space, Special, Target, TernaryOp, Type};
 
 /// What a thread is for.
 #[derive(Clone, Copy, Debug)]
@@ -20,25 +20,45 @@ pub(super) struct Thread<'a> {
 
 /// An array as a thread sees it.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
-    pub(super) base: Reg,
-    pub(super) extents: Vec<Operand>,
-    /// Of one element.
-    pub(super) bytes: i64,
+pub(super) enum Place {
+    /// Row-major from an address on.
+    Memory {
+        space: Space,
+        base: Reg,
+        extents: Vec<Operand>,
+        /// Of one element.
+        bytes: i64,
+    },
+    /// A register for each cell.
+    Registers { cells: Vec<Reg>, extents: Vec<i64> },
 }
+
+/// Where one cell is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Cell {
+    Memory(Space, Address),
+    Register(Reg),
+}
+
+/// The most cells of an array in registers: a thread has 255 at most.
+const MAX_CELLS: i64 = 256;
+/// The most rounds of a loop that is written out.
+const MAX_WRITTEN_OUT: i64 = 256;
 
 pub(super) struct Emitter<'a> {
     pub(super) b: Builder,
     pub(super) kernel: &'a Kernel,
     pub(super) params: Vec<Reg>,
-    /// Of the loops around; `None` outside of their loop.
-    pub(super) vars: Vec<Option<Reg>>,
+    /// Of the loops around; `None` outside of their loop. Those of loops that are written out are constants.
+    pub(super) vars: Vec<Option<Operand>>,
     pub(super) scalars: Vec<Reg>,
     pub(super) arrays: Vec<Place>,
     locals: Vec<Reg>,
     /// Arrays that this kernel writes.
     pub(super) written: HashSet<ArrayId>,
     pub(super) target: Target,
+    /// Of a block.
+    pub(super) threads: u32,
 }
 
 pub(super) fn emit_kernel(thread: Thread<'_>, stmts: &[Stmt]) -> Emit<crate::ir::Kernel> {
@@ -55,10 +75,15 @@ pub(super) fn emit_kernel(thread: Thread<'_>, stmts: &[Stmt]) -> Emit<crate::ir:
         locals: Vec::new(),
         written,
         target,
+        threads: plan.block[0],
     };
     emitter.b.max_threads(plan.block);
     emitter.prologue(plan)?;
-    emitter.block(stmts)?;
+    if plan.per_block {
+        emitter.block_level(stmts, true)?;
+    } else {
+        emitter.block(stmts)?;
+    }
     emitter.b.ret();
     Ok(emitter.b.finish())
 }
@@ -94,7 +119,7 @@ impl Emitter<'_> {
         self.params = params.into_iter().map(|param| self.b.load_param(param)).collect();
         for (var, param) in plan.vars.iter().zip(vars) {
             let value = self.b.load_param(param);
-            self.bind(*var, Some(value));
+            self.bind(*var, Some(value.into()));
         }
         for (param, scalar) in scalars.into_iter().zip(&kernel.scalars) {
             let value = self.b.load_param(param);
@@ -112,15 +137,23 @@ impl Emitter<'_> {
             let extents = array.shape.iter().map(|extent| self.index(extent)).collect::<Emit<Vec<_>>>()?;
             let bytes = array.ty.bytes() as i64;
             if plan.private.contains(&ArrayId(position as u32)) {
-                base = self.own_copy(base, &extents, bytes, &positions);
+                base = self.own_copy(base, &extents, bytes, &positions, plan.per_block);
             }
-            self.arrays.push(Place { base, extents, bytes });
+            self.arrays.push(Place::Memory { space: Space::Global, base, extents, bytes });
         }
         Ok(())
     }
 
-    /// The position of the thread along each axis, counted through all blocks.
+    /// The position of the thread along each axis, counted through all blocks; or that of the block.
     fn positions(&mut self, plan: &LaunchPlan) -> Vec<Reg> {
+        if plan.per_block {
+            let blocks = [Special::CtaidX, Special::CtaidY].into_iter().take(plan.axes.len());
+            let found = blocks.map(|block| {
+                let block = self.b.mov(Type::U32, block);
+                self.b.convert(Type::U64, Type::U32, block)
+            });
+            return found.collect();
+        }
         let x = [Special::CtaidX, Special::NtidX, Special::TidX];
         let y = [Special::CtaidY, Special::NtidY, Special::TidY];
         let axes = [x, y].into_iter().take(plan.axes.len());
@@ -144,31 +177,47 @@ impl Emitter<'_> {
             let var = self.b.mad(TernaryOp::MadLo, Type::S64, *position, axis.step, lo);
             let outside = self.b.compare(Compare::Ge, Type::S64, var, hi);
             self.b.guarded(outside, false, Builder::ret);
-            self.bind(axis.var, Some(var));
+            self.bind(axis.var, Some(var.into()));
         }
         Ok(())
     }
 
     /// The start of this thread's copy of an array.
-    fn own_copy(&mut self, base: Reg, extents: &[Operand], bytes: i64, positions: &[Reg]) -> Reg {
+    fn own_copy(&mut self, base: Reg, extents: &[Operand], bytes: i64, positions: &[Reg], per_block: bool) -> Reg {
         let mut size = self.b.mov(Type::S64, bytes);
         for extent in extents {
             size = self.b.binary(BinaryOp::MulLo, Type::S64, size, *extent);
         }
-        let thread = match positions {
+        let mut thread = match positions {
             [] => return base,
             [x] => *x,
             [x, y, ..] => {
-                let (blocks, threads) =
-                    (self.b.mov(Type::U32, Special::NctaidX), self.b.mov(Type::U32, Special::NtidX));
-                let across = self.b.binary(BinaryOp::MulWide, Type::U32, blocks, threads);
+                let blocks = self.b.mov(Type::U32, Special::NctaidX);
+                let across = if per_block {
+                    self.b.convert(Type::U64, Type::U32, blocks)
+                } else {
+                    let threads = self.b.mov(Type::U32, Special::NtidX);
+                    self.b.binary(BinaryOp::MulWide, Type::U32, blocks, threads)
+                };
                 self.b.mad(TernaryOp::MadLo, Type::S64, *y, across, *x)
             }
         };
+        if per_block {
+            let threads = self.b.mov(Type::U32, Special::NtidX);
+            let threads = self.b.convert(Type::U64, Type::U32, threads);
+            let own = self.thread_number();
+            thread = self.b.mad(TernaryOp::MadLo, Type::S64, thread, threads, own);
+        }
         self.b.mad(TernaryOp::MadLo, Type::S64, thread, size, base)
     }
 
-    fn bind(&mut self, var: loops::VarId, value: Option<Reg>) {
+    /// The number of the thread in its block.
+    pub(super) fn thread_number(&mut self) -> Reg {
+        let thread = self.b.mov(Type::U32, Special::TidX);
+        self.b.convert(Type::U64, Type::U32, thread)
+    }
+
+    pub(super) fn bind(&mut self, var: loops::VarId, value: Option<Operand>) {
         if let Some(place) = self.vars.get_mut(var.index()) {
             *place = value;
         }
@@ -181,7 +230,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn block(&mut self, stmts: &[Stmt]) -> Emit<()> {
+    pub(super) fn block(&mut self, stmts: &[Stmt]) -> Emit<()> {
         stmts.iter().try_for_each(|stmt| self.stmt(stmt))
     }
 
@@ -189,20 +238,23 @@ impl Emitter<'_> {
         match stmt {
             Stmt::For(each) => self.serial_loop(each),
             Stmt::If { cond, then, otherwise } => {
+                if let Some(holds) = self.known_cond(cond) {
+                    return self.block(if holds { then } else { otherwise });
+                }
                 let cond = self.cond(cond)?;
                 self.either(cond, |this| this.block(then), |this| this.block(otherwise))
             }
             Stmt::Store { array, index, value } => {
                 let value_reg = self.expr_reg(value)?;
-                let to = self.address(*array, index)?;
+                let to = self.cell(*array, index)?;
                 self.store(to, value.ty, value_reg);
                 Ok(())
             }
             Stmt::Update { target: loops::Target::Cell { array, index }, op, value } => {
                 let y = self.expr(value)?;
                 let y = self.in_register(y, value.ty);
-                let to = self.address(*array, index)?;
-                let x = self.load_cell(to, value.ty);
+                let to = self.cell(*array, index)?;
+                let x = self.load_cell(to, value.ty, Cache::Default);
                 let result = self.operator(*op, value.ty, x.into(), y.into())?;
                 self.store(to, value.ty, result);
                 Ok(())
@@ -219,12 +271,19 @@ impl Emitter<'_> {
                 let dst = self.local(*local)?;
                 self.set_to(dst, value)
             }
+            Stmt::Alloc { array, space: loops::Space::Registers, body } => {
+                self.in_registers(*array)?;
+                self.block(body)
+            }
             Stmt::Alloc { body, .. } => self.block(body),
             Stmt::Scatter { array, .. } => {
                 let name = self.kernel.arrays.get(array.index()).map_or("an array", |array| &array.name);
                 unsupported(format!("`{name}` is read or written at cells that depend on data"))
             }
-            Stmt::Barrier => unsupported("a barrier inside of other statements of a parallel loop"),
+            Stmt::Barrier => {
+                self.b.barrier();
+                Ok(())
+            }
         }
     }
 
@@ -235,20 +294,69 @@ impl Emitter<'_> {
         }
     }
 
-    fn load_cell(&mut self, from: Reg, ty: ScalarType) -> Reg {
+    /// The value of a cell.
+    pub(super) fn load_cell(&mut self, from: Cell, ty: ScalarType, cache: Cache) -> Reg {
+        let (space, from) = match from {
+            Cell::Register(reg) => return reg,
+            Cell::Memory(space, address) => (space, address),
+        };
+        let cache = if space == Space::Global { cache } else { Cache::Default };
         let dst = self.b.reg(if ty == ScalarType::Bool { Type::U32 } else { held(ty) });
-        let (space, cache) = (Space::Global, crate::ir::Cache::Default);
-        self.b.push(Op::Load { space, cache, ty: stored(ty), dst: vec![dst], from: from.into() });
+        self.b.push(Op::Load { space, cache, ty: stored(ty), dst: vec![dst], from });
         if ty == ScalarType::Bool { self.b.compare(Compare::Ne, Type::U32, dst, 0) } else { dst }
     }
 
-    fn store(&mut self, to: Reg, ty: ScalarType, value: Reg) {
-        let value = if ty == ScalarType::Bool { self.b.select(Type::U32, value, 1, 0) } else { value };
-        self.b.store(Space::Global, stored(ty), to, &[value]);
+    fn store(&mut self, to: Cell, ty: ScalarType, value: Reg) {
+        match to {
+            Cell::Register(reg) => self.b.set(held(ty), reg, value),
+            Cell::Memory(space, address) => {
+                let value = if ty == ScalarType::Bool { self.b.select(Type::U32, value, 1, 0) } else { value };
+                self.b.store(space, stored(ty), address, &[value]);
+            }
+        }
     }
 
-    /// `for` with the test at the end: one branch for each round. Loops of every kind run serially in a thread.
+    /// Gives each cell of an array a register.
+    fn in_registers(&mut self, array: ArrayId) -> Emit<()> {
+        let Some(declared) = self.kernel.arrays.get(array.index()) else {
+            return unsupported("an array that is not declared");
+        };
+        let extents: Option<Vec<i64>> = declared.shape.iter().map(|extent| self.known(extent)).collect();
+        let count = extents.as_ref().and_then(|extents| extents.iter().try_fold(1i64, |a, b| a.checked_mul(*b)));
+        let (Some(extents), Some(count @ 0..=MAX_CELLS)) = (extents, count) else {
+            return unsupported(format!("`{}` is too large for registers", declared.name));
+        };
+        let kind = held(declared.ty);
+        let cells = (0..count).map(|_| self.b.reg(kind)).collect();
+        if let Some(place) = self.arrays.get_mut(array.index()) {
+            *place = Place::Registers { cells, extents };
+        }
+        Ok(())
+    }
+
+    /// Loops of every kind run serially in a thread; those that are to be written out are, if their bounds are constants.
     fn serial_loop(&mut self, each: &loops::For) -> Emit<()> {
+        if each.kind.is_parallel() && super::host::holds_barrier(&each.body) {
+            return unsupported("a barrier among iterations that one thread runs");
+        }
+        if each.kind == LoopKind::Unrolled
+            && let (Some(lo), Some(hi)) = (self.known(&each.lo), self.known(&each.hi))
+            && (hi - lo) / each.step <= MAX_WRITTEN_OUT
+        {
+            let mut at = lo;
+            while at < hi {
+                self.bind(each.var, Some(Operand::Int(at)));
+                self.block(&each.body)?;
+                at += each.step;
+            }
+            self.bind(each.var, None);
+            return Ok(());
+        }
+        self.counted(each, |this| this.block(&each.body))
+    }
+
+    /// A loop with the test at the end: one branch for each round.
+    pub(super) fn counted(&mut self, each: &loops::For, body: impl FnOnce(&mut Self) -> Emit<()>) -> Emit<()> {
         let ty = Type::S64;
         let hi = self.index_reg(&each.hi)?;
         let lo = self.index(&each.lo)?;
@@ -257,8 +365,8 @@ impl Emitter<'_> {
         let empty = self.b.compare(Compare::Ge, ty, var, hi);
         self.b.branch_if(empty, false, done);
         self.b.place(head);
-        self.bind(each.var, Some(var));
-        self.block(&each.body)?;
+        self.bind(each.var, Some(var.into()));
+        body(self)?;
         self.bind(each.var, None);
         self.b.binary_into(BinaryOp::Add, ty, var, var, each.step);
         let more = self.b.compare(Compare::Lt, ty, var, hi);

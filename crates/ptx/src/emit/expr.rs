@@ -7,7 +7,7 @@ use program::{BinaryOp as Operator, ScalarType, UnaryOp as Function, Value};
 
 use super::body::Emitter;
 use super::{Emit, unsupported};
-use crate::ir::{BinaryOp, Cache, Compare, Float, Op, Operand, Reg, Rounding, Space, Type, UnaryOp};
+use crate::ir::{BinaryOp, Cache, Compare, Float, Op, Operand, Reg, Rounding, Type, UnaryOp};
 use crate::mathematics;
 
 /// The type of a register that holds a value.
@@ -102,10 +102,7 @@ impl Emitter<'_> {
                 None => return unsupported("a scalar that is not declared"),
             },
             ExprKind::Local(local) => self.local(*local)?,
-            ExprKind::Load { array, index } => {
-                let byte = self.load(*array, index, ScalarType::U8)?;
-                self.b.compare(Compare::Ne, Type::U32, byte, 0)
-            }
+            ExprKind::Load { array, index } => self.load(*array, index, ScalarType::Bool)?,
             ExprKind::Gather { array, .. } => return self.no_gather(*array),
             ExprKind::At(_, inner) => self.predicate(inner)?,
             ExprKind::Unary(Function::Not, a) => {
@@ -171,11 +168,9 @@ impl Emitter<'_> {
 
     /// Loads an element; what the kernel never writes is read past the coherent cache.
     pub(super) fn load(&mut self, array: ArrayId, index: &[Index], ty: ScalarType) -> Emit<Reg> {
-        let from = self.address(array, index)?.into();
+        let from = self.cell(array, index)?;
         let cache = if self.written.contains(&array) { Cache::Default } else { Cache::NonCoherent };
-        let dst = self.b.reg(held(if ty == ScalarType::Bool { ScalarType::U8 } else { ty }));
-        self.b.push(Op::Load { space: Space::Global, cache, ty: stored(ty), dst: vec![dst], from });
-        Ok(dst)
+        Ok(self.load_cell(from, ty, cache))
     }
 
     /// A value of `ty` cut to its width, as a result of 32-bit arithmetic.

@@ -1,7 +1,8 @@
 //! What becomes a launch, and what the host does around launches.
 
-use loops::{ArrayId, Cond, For, Index, Kernel, LoopKind, Parallel, Stmt, VarId, Verified};
+use loops::{ArrayId, Cond, For, Index, Kernel, LoopKind, Parallel, Space, Stmt, VarId, Verified};
 
+use super::block::{needs_block, threads_of};
 use super::body::{Thread, emit_kernel};
 use super::locals::read_before_set;
 use super::{Axis, Emit, HostStep, Kernels, LaunchPlan, plain_name, unsupported};
@@ -99,9 +100,22 @@ impl<'a> Splitter<'a> {
         Ok(())
     }
 
-    /// A launch for each stretch between the barriers of the loop.
+    /// A launch for each stretch between the barriers of the loop, or one of blocks if threads have to work together.
     fn parallel(&mut self, outer: &For) -> Emit<Vec<HostStep>> {
         let mut nest = vec![outer];
+        if needs_block(&outer.body) {
+            let mut body = &outer.body;
+            if let [inner] = outer.body.as_slice()
+                && let Some((inner, _)) = independent(inner)
+                && needs_block(&inner.body)
+                && !uses(&inner.lo, outer.var)
+                && !uses(&inner.hi, outer.var)
+            {
+                nest.insert(0, inner);
+                body = &inner.body;
+            }
+            return Ok(vec![self.launch_blocks(&nest, body)?]);
+        }
         if let [inner] = outer.body.as_slice()
             && let Some((inner, _)) = independent(inner)
             && !uses(&inner.lo, outer.var)
@@ -119,34 +133,47 @@ impl<'a> Splitter<'a> {
         if holds_barrier(stmts) {
             return unsupported("a barrier inside of other statements of a parallel loop has no translation");
         }
+        let block = match nest.len() {
+            0 => [1; 3],
+            1 => BLOCK_1,
+            _ => BLOCK_2,
+        };
+        self.kernel(nest, stmts, block, false)
+    }
+
+    /// One kernel with a block for each iteration of `nest`.
+    fn launch_blocks(&mut self, nest: &[&For], stmts: &[Stmt]) -> Emit<HostStep> {
+        let block = [threads_of(stmts)?, 1, 1];
+        self.kernel(nest, stmts, block, true)
+    }
+
+    fn kernel(&mut self, nest: &[&For], stmts: &[Stmt], block: [u32; 3], per_block: bool) -> Emit<HostStep> {
         self.hands_on_locals |= read_before_set(stmts);
         let name = self.kernels.next_name();
         let axes: Vec<Axis> = nest
             .iter()
             .map(|each| Axis { var: each.var, lo: each.lo.clone(), hi: each.hi.clone(), step: each.step })
             .collect();
-        let block = match axes.len() {
-            0 => [1; 3],
-            1 => BLOCK_1,
-            _ => BLOCK_2,
-        };
         let mut private: Vec<ArrayId> = Vec::new();
         for each in nest {
             if let LoopKind::Parallel(parallel) = &each.kind {
                 private.extend(&parallel.private);
             }
         }
-        collect_private(stmts, &mut private);
+        if per_block && !private.is_empty() {
+            return unsupported("an array of a block that is not in shared memory");
+        }
+        collect_private(stmts, per_block, &mut private);
         private.sort_unstable();
         private.dedup();
-        let plan = LaunchPlan { kernel: name, axes, block, vars: self.vars.clone(), private };
+        let plan = LaunchPlan { kernel: name, axes, per_block, block, vars: self.vars.clone(), private };
         let thread = Thread { loops: self.loops, plan: &plan, target: self.target };
         self.kernels.done.push(emit_kernel(thread, stmts)?);
         Ok(HostStep::Launch(plan))
     }
 }
 
-fn holds_barrier(stmts: &[Stmt]) -> bool {
+pub(super) fn holds_barrier(stmts: &[Stmt]) -> bool {
     stmts.iter().any(|stmt| match stmt {
         Stmt::Barrier => true,
         Stmt::For(each) => holds_barrier(&each.body),
@@ -156,30 +183,34 @@ fn holds_barrier(stmts: &[Stmt]) -> bool {
     })
 }
 
-/// Arrays that belong to an iteration or a scope inside of the statements.
-fn collect_private(stmts: &[Stmt], found: &mut Vec<ArrayId>) {
+/// Arrays that belong to an iteration or a scope inside of the statements, and are in global memory. `per_block`: the
+/// statements are those of a block, which has shared memory; inside of its parallel loops are those of one thread.
+fn collect_private(stmts: &[Stmt], per_block: bool, found: &mut Vec<ArrayId>) {
     for stmt in stmts {
         match stmt {
             Stmt::For(each) => {
                 if let LoopKind::Parallel(parallel) = &each.kind {
                     found.extend(&parallel.private);
                 }
-                collect_private(&each.body, found);
+                collect_private(&each.body, per_block && !each.kind.is_parallel(), found);
             }
             Stmt::If { then, otherwise, .. } => {
-                collect_private(then, found);
-                collect_private(otherwise, found);
+                collect_private(then, per_block, found);
+                collect_private(otherwise, per_block, found);
             }
-            Stmt::Alloc { array, body, .. } => {
-                found.push(*array);
-                collect_private(body, found);
+            Stmt::Alloc { array, space, body } => {
+                let elsewhere = *space == Space::Registers || (per_block && *space == Space::Shared);
+                if !elsewhere {
+                    found.push(*array);
+                }
+                collect_private(body, per_block, found);
             }
             _ => {}
         }
     }
 }
 
-fn uses(index: &Index, var: VarId) -> bool {
+pub(super) fn uses(index: &Index, var: VarId) -> bool {
     match index {
         Index::Var(used) => *used == var,
         Index::Const(_) | Index::Param(_) => false,

@@ -2,13 +2,16 @@
 
 use loops::{CompareOp, Cond, Index};
 
-use super::body::Emitter;
+use super::body::{Cell, Emitter, Place};
 use super::{Emit, unsupported};
-use crate::ir::{BinaryOp, Compare, Operand, Reg, TernaryOp, Type, UnaryOp};
+use crate::ir::{Address, BinaryOp, Compare, Operand, Reg, TernaryOp, Type, UnaryOp};
 
 impl Emitter<'_> {
     pub(super) fn index(&mut self, index: &Index) -> Emit<Operand> {
         let ty = Type::S64;
+        if let Some(value) = self.known(index) {
+            return Ok(Operand::Int(value));
+        }
         Ok(match index {
             Index::Const(value) => Operand::Int(*value),
             Index::Param(param) => match self.params.get(param.index()) {
@@ -16,7 +19,7 @@ impl Emitter<'_> {
                 None => return unsupported("a parameter that is not declared"),
             },
             Index::Var(var) => match self.vars.get(var.index()).copied().flatten() {
-                Some(reg) => reg.into(),
+                Some(value) => value,
                 None => return unsupported("a loop variable outside of its loop"),
             },
             Index::Add(a, b) => self.index_pair(BinaryOp::Add, a, b)?,
@@ -112,19 +115,80 @@ impl Emitter<'_> {
         })
     }
 
-    /// The address of a cell: row-major over the array's extents.
-    pub(super) fn address(&mut self, array: loops::ArrayId, subscripts: &[Index]) -> Emit<Reg> {
-        let Some(place) = self.arrays.get(array.index()).cloned() else {
-            return unsupported("an array that is not declared");
+    /// Where a cell is: row-major over the array's extents.
+    pub(super) fn cell(&mut self, array: loops::ArrayId, subscripts: &[Index]) -> Emit<Cell> {
+        match self.arrays.get(array.index()).cloned() {
+            Some(Place::Memory { space, base, extents, bytes }) => {
+                let at = match self.with_offset(base, bytes, subscripts, &extents)? {
+                    Some(at) => at,
+                    None => self.without_offset(base, bytes, subscripts, &extents)?.into(),
+                };
+                Ok(Cell::Memory(space, at))
+            }
+            Some(Place::Registers { cells, extents }) => {
+                let mut position = Some(0i64);
+                for (subscript, extent) in subscripts.iter().zip(&extents) {
+                    let subscript = self.known(subscript);
+                    position = position.zip(subscript).and_then(|(p, s)| p.checked_mul(*extent)?.checked_add(s));
+                }
+                match position.and_then(|position| cells.get(usize::try_from(position).ok()?)) {
+                    Some(register) => Ok(Cell::Register(*register)),
+                    None => unsupported("a cell in registers whose place is not known"),
+                }
+            }
+            None => unsupported("an array that is not declared"),
+        }
+    }
+
+    /// The address with what is constant in the offset of the instruction; `None` where the extents do not allow it.
+    fn with_offset(
+        &mut self,
+        base: Reg,
+        bytes: i64,
+        subscripts: &[Index],
+        extents: &[Operand],
+    ) -> Emit<Option<Address>> {
+        let parts: Vec<(Option<Index>, i64)> = subscripts.iter().map(|subscript| self.parted(subscript)).collect();
+        let mut fixed = 0i64;
+        for ((_, constant), extent) in parts.iter().zip(extents) {
+            let scaled = match (fixed, *extent) {
+                (0, _) => Some(0),
+                (fixed, Operand::Int(extent)) => fixed.checked_mul(extent),
+                _ => None,
+            };
+            let Some(sum) = scaled.and_then(|scaled| scaled.checked_add(*constant)) else { return Ok(None) };
+            fixed = sum;
+        }
+        let offset = fixed.checked_mul(bytes).filter(|offset| i32::try_from(*offset).is_ok());
+        let Some(offset) = offset else { return Ok(None) };
+        let mut moving = Operand::Int(0);
+        for ((rest, _), extent) in parts.iter().zip(extents) {
+            moving = match (moving, rest) {
+                (Operand::Int(0), None) => Operand::Int(0),
+                (Operand::Int(0), Some(rest)) => self.index(rest)?,
+                (moving, Some(rest)) => {
+                    let rest = self.index(rest)?;
+                    self.b.mad(TernaryOp::MadLo, Type::S64, moving, *extent, rest).into()
+                }
+                (moving, None) => self.b.binary(BinaryOp::MulLo, Type::S64, moving, *extent).into(),
+            };
+        }
+        let at = match moving {
+            Operand::Int(0) => base,
+            moving => self.b.mad(TernaryOp::MadLo, Type::S64, moving, bytes, base),
         };
+        Ok(Some(Address::at(at, offset)))
+    }
+
+    fn without_offset(&mut self, base: Reg, bytes: i64, subscripts: &[Index], extents: &[Operand]) -> Emit<Reg> {
         let mut cell = Operand::Int(0);
-        for (subscript, extent) in subscripts.iter().zip(&place.extents) {
+        for (subscript, extent) in subscripts.iter().zip(extents) {
             let subscript = self.index(subscript)?;
             cell = match cell {
                 Operand::Int(0) => subscript,
                 cell => self.b.mad(TernaryOp::MadLo, Type::S64, cell, *extent, subscript).into(),
             };
         }
-        Ok(self.b.mad(TernaryOp::MadLo, Type::S64, cell, place.bytes, place.base))
+        Ok(self.b.mad(TernaryOp::MadLo, Type::S64, cell, bytes, base))
     }
 }
