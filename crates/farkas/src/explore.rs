@@ -177,7 +177,7 @@ impl Worker {
     fn new(engine: &Engine, source: &Source, function: &program::Function) -> Result<Worker> {
         let fail = |error| Error::new(source, error);
         let options = engine.options();
-        let budget = Budget { time: Some(options.time_limit), operations: options.operation_limit };
+        let budget = Budget { time: Some(options.time_limit), operations: options.operation_limit, memory: None };
         let ctx = Context::new().map_err(|error| fail(diag::Error::bug("model", error.to_string())))?;
         let within = |work: &dyn Fn() -> diag::Result<(Scop, Dependences, Plan)>| {
             ctx.with_budget(budget, || Ok(work()))

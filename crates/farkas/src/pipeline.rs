@@ -81,7 +81,7 @@ fn schedule_with(
 ) -> Result<Scheduled> {
     let fail = |error| Error::new(source, function.at_calls(error));
     let ctx = Context::new().map_err(|error| fail(diag::Error::bug("model", error.to_string())))?;
-    let budget = Budget { time: Some(options.time_limit), operations: options.operation_limit };
+    let budget = Budget { time: Some(options.time_limit), operations: options.operation_limit, memory: None };
 
     let scop = log.stage("model", || within(&ctx, budget, || poly::model(&ctx, function, storage))).map_err(fail)?;
     log.emit(options, Emit::Statements, || scop.to_string());

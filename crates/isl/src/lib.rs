@@ -8,6 +8,7 @@
 //! - a method is named as in C without `isl_<type>_`; `__isl_take` is by value, `__isl_keep` by reference;
 //! - every result is judged by its own return value, never by what an earlier call left behind;
 //! - an object keeps its [`Context`] alive, and objects of two contexts never meet in one call;
+//! - what isl trusts its caller with is checked here first, so that no argument can corrupt memory (tried by `probe`);
 //! - nothing is [`Send`]: isl is not thread-safe, so one context belongs to one thread;
 //! - isl never prints, and the only place that limits its appetite is [`Context::with_budget`].
 //!
@@ -57,6 +58,8 @@ mod expr;
 mod flow;
 mod map;
 mod options;
+#[cfg(all(test, target_os = "linux"))]
+mod probe;
 mod schedule;
 mod set;
 mod space;
@@ -64,11 +67,11 @@ mod text;
 mod value;
 
 pub use ast::{AstBuild, AstExpr, AstLoopType, AstNode};
-pub use expr::{Aff, MultiAff, MultiPwAff, MultiUnionPwAff, PwAff, PwMultiAff, UnionPwAff, UnionPwMultiAff};
+pub use expr::{Aff, MultiAff, MultiUnionPwAff, PwAff, PwMultiAff, UnionPwAff, UnionPwMultiAff};
 pub use flow::{UnionAccessInfo, UnionFlow};
 pub use map::{BasicMap, FixedBox, Map, UnionMap};
 pub use options::{AstOptions, ScheduleAlgorithm, ScheduleOptions, SeparationBounds};
-pub use runtime::{Budget, Context, Error, ErrorKind, Result, version};
+pub use runtime::{Budget, Context, Error, ErrorKind, Resource, Result, version};
 pub use schedule::{Schedule, ScheduleConstraints, ScheduleNode, ScheduleNodeType};
 pub use set::{BasicSet, Constraint, Point, Set, UnionSet};
 pub use space::{Dim, LocalSpace, Space};

@@ -8,8 +8,8 @@ use std::ffi::{c_char, c_int, c_void};
 
 use crate::runtime::{Arg, Call, Context, Error, Result, Ret};
 use crate::{
-    Aff, BasicMap, BasicSet, Map, MultiAff, MultiPwAff, MultiUnionPwAff, MultiVal, PwAff, PwMultiAff, Set, Space,
-    UnionMap, UnionPwAff, UnionPwMultiAff, UnionSet, Val,
+    Aff, BasicMap, BasicSet, Map, MultiAff, MultiUnionPwAff, MultiVal, PwAff, PwMultiAff, Set, Space, UnionMap,
+    UnionPwAff, UnionPwMultiAff, UnionSet, Val,
 };
 
 /// The longest text that is parsed.
@@ -150,7 +150,6 @@ readable! {
     PwAff, "isl_stream_read_pw_aff";
     MultiAff, "isl_stream_read_multi_aff";
     PwMultiAff, "isl_stream_read_pw_multi_aff";
-    MultiPwAff, "isl_stream_read_multi_pw_aff";
     UnionPwAff, "isl_stream_read_union_pw_aff";
     UnionPwMultiAff, "isl_stream_read_union_pw_multi_aff";
     MultiUnionPwAff, "isl_stream_read_multi_union_pw_aff";

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use farkas_isl as isl;
-use isl::{Budget, Context, Error, Result, Set};
+use isl::{Budget, Context, Dim, Error, Resource, Result, Set, Space};
 
 /// A computation that would run for hours: the complement of many overlapping simplices blows up exponentially.
 fn hostile(context: &Context) -> Result<Set> {
@@ -33,11 +33,29 @@ fn hostile(context: &Context) -> Result<Set> {
 }
 
 fn time(time: Duration) -> Budget {
-    Budget { time: Some(time), operations: None }
+    Budget { time: Some(time), ..Budget::default() }
 }
 
 fn operations(operations: u64) -> Budget {
-    Budget { time: None, operations: Some(operations) }
+    Budget { operations: Some(operations), ..Budget::default() }
+}
+
+fn memory(bytes: u64) -> Budget {
+    Budget { memory: Some(bytes), ..Budget::default() }
+}
+
+/// Makes sets of many dimensions until it is stopped: about a megabyte each.
+fn hoard(context: &Context) -> Result<usize> {
+    let space = Space::set_alloc(context, 0, 8000)?;
+    let mut sets = Vec::new();
+    for round in 0..20_000 {
+        let mut set = Set::universe(space.clone())?;
+        for dim in 0..16 {
+            set = set.lower_bound_si(Dim::Set, dim, round)?;
+        }
+        sets.push(set);
+    }
+    Ok(sets.len())
 }
 
 fn works(context: &Context) {
@@ -53,7 +71,7 @@ fn hostile_computation_stops_at_its_deadline_and_the_next_call_works() {
     let start = Instant::now();
     let outcome = context.with_budget(time(allowed), || hostile(&context));
     let took = start.elapsed();
-    let Err(Error::Budget { spent }) = outcome else {
+    let Err(Error::Budget { resource: Resource::Time, spent }) = outcome else {
         panic!("expected the budget to run out, got {outcome:?} after {took:?}");
     };
     assert!(spent >= allowed, "{spent:?}");
@@ -65,7 +83,7 @@ fn hostile_computation_stops_at_its_deadline_and_the_next_call_works() {
 fn operations_run_out() {
     let context = Context::new().unwrap();
     let outcome = context.with_budget(operations(50_000), || hostile(&context));
-    assert!(matches!(outcome, Err(Error::Budget { .. })), "{outcome:?}");
+    assert!(matches!(outcome, Err(Error::Budget { resource: Resource::Operations, .. })), "{outcome:?}");
     works(&context);
 }
 
@@ -191,4 +209,110 @@ fn a_budget_costs_microseconds() {
     }
     let each = start.elapsed() / rounds;
     assert!(each < Duration::from_micros(50), "{each:?}");
+}
+
+#[test]
+fn memory_runs_out() {
+    let context = Context::new().unwrap();
+    let outcome = context.with_budget(memory(50 << 20), || {
+        let outcome = hoard(&context);
+        assert!(outcome.is_err());
+        outcome
+    });
+    assert!(matches!(outcome, Err(Error::Budget { resource: Resource::Memory, .. })), "{outcome:?}");
+    works(&context);
+    // A context keeps some blocks for later use; with it, all is free again.
+    drop(context);
+    assert!(Context::new().unwrap().memory_held() < 1 << 20);
+}
+
+#[test]
+fn memory_of_nested_budgets_and_of_two_contexts_is_counted_together() {
+    let (first, second) = (Context::new().unwrap(), Context::new().unwrap());
+    let outcome = first.with_budget(memory(50 << 20), || {
+        let little = first.with_budget(memory(10 << 20), || hoard(&first));
+        assert!(matches!(little, Err(Error::Budget { resource: Resource::Memory, .. })), "{little:?}");
+        works(&first);
+        let generous = second.with_budget(memory(1 << 40), || hoard(&second));
+        assert!(matches!(generous, Err(Error::Budget { resource: Resource::Memory, .. })), "{generous:?}");
+        works(&second);
+        hoard(&first)
+    });
+    assert!(matches!(outcome, Err(Error::Budget { resource: Resource::Memory, .. })), "{outcome:?}");
+    works(&first);
+}
+
+#[test]
+fn memory_of_other_threads_does_not_count() {
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let context = Context::new().unwrap();
+            let outcome = context.with_budget(memory(100 << 20), || hoard(&context));
+            assert!(outcome.unwrap_err().is_budget());
+        });
+        let context = Context::new().unwrap();
+        for _ in 0..200 {
+            context.with_budget(memory(1 << 20), || Set::read_from_str(&context, "{ [i] : 0 <= i < 9 }")).unwrap();
+        }
+    });
+}
+
+/// Runs `work` in a forked child, and says whether it returned `true` within a generous time.
+#[cfg(unix)]
+fn in_a_fork(work: impl FnOnce() -> bool) -> bool {
+    // SAFETY: the child only runs `work` and leaves by `_exit`. The lock of the C library's allocator, the only one that it
+    // shares with other threads of this process, is handed over by `fork`.
+    unsafe {
+        let child = libc::fork();
+        if child == 0 {
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+            libc::_exit(if outcome.unwrap_or(false) { 0 } else { 1 });
+        }
+        assert!(child > 0, "fork failed");
+        let (mut status, start) = (0, Instant::now());
+        while libc::waitpid(child, &raw mut status, libc::WNOHANG) == 0 {
+            if start.elapsed() > Duration::from_secs(60) {
+                libc::kill(child, libc::SIGKILL);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn time_limits_survive_a_fork() {
+    let context = Context::new().unwrap();
+    let allowed = time(Duration::from_millis(50));
+    // The thread that watches runs in this process, and will not run in the child.
+    assert!(context.with_budget(allowed, || hostile(&context)).unwrap_err().is_budget());
+    assert!(in_a_fork(|| context.with_budget(allowed, || hostile(&context)).unwrap_err().is_budget()));
+    // A budget that began before the fork.
+    let outcome = context.with_budget(time(Duration::from_millis(200)), || {
+        assert!(in_a_fork(|| hostile(&context).unwrap_err().is_budget()));
+        Ok(())
+    });
+    outcome.unwrap();
+    works(&context);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_that_the_machine_does_not_have_is_a_budget() {
+    assert!(in_a_fork(|| {
+        let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+        let now = pages.split(' ').next().unwrap().parse::<u64>().unwrap() * 4096;
+        // SAFETY: the structure is initialised and only read; the child alone is limited.
+        unsafe {
+            let limit = libc::rlimit { rlim_cur: now + (128 << 20), rlim_max: now + (128 << 20) };
+            assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &raw const limit), 0);
+        }
+        let context = Context::new().unwrap();
+        let outcome = context.with_budget(Budget::default(), || hoard(&context));
+        works(&context);
+        let without = hoard(&context);
+        works(&context);
+        [outcome, without].iter().all(|it| matches!(it, Err(Error::Budget { resource: Resource::Memory, .. })))
+    }));
 }

@@ -205,3 +205,41 @@ fn default_options_are_those_of_isl() {
     context.set_ast_options(&ast).unwrap();
     assert_eq!(context.ast_options().unwrap(), ast);
 }
+
+#[test]
+fn a_modulus_of_zero_is_an_error() {
+    let context = Context::new().unwrap();
+    let number = |value| Val::from_i64(&context, value).unwrap();
+    assert_eq!(number(-7).modulo(number(3)).unwrap().to_i64().unwrap(), Some(2));
+    assert!(number(1).modulo(number(0)).is_err());
+}
+
+#[test]
+fn gist_wants_equal_spaces() {
+    let context = Context::new().unwrap();
+    let line = set(&context, "{ [i] : 0 <= i < 9 and i % 2 = 0 }");
+    assert!(line.clone().gist(set(&context, "{ [i, j, k] : i = 2j and k = 3j }")).is_err());
+    assert!(line.gist(set(&context, "{ [i] : i >= 0 }")).is_ok());
+    let map = |text| Map::read_from_str(&context, text).unwrap();
+    assert!(map("{ [i] -> [j] }").gist(map("{ [i] -> [j, k] : j = 2k }")).is_err());
+}
+
+#[test]
+fn dimensions_move_only_between_parameters_and_the_set() {
+    let context = Context::new().unwrap();
+    let given = set(&context, "[n, m] -> { [i, j] : n <= i < m and j = n }");
+    let moved = given.clone().move_dims(Dim::Set, 0, Dim::Param, 0, 2).unwrap();
+    assert_eq!((moved.dim(Dim::Set).unwrap(), moved.dim(Dim::Param).unwrap()), (4, 0));
+    for (to, to_pos, from, from_pos, n) in [
+        (Dim::Set, 3, Dim::Param, 0, 1),
+        (Dim::Set, 0, Dim::Param, 1, 2),
+        (Dim::Set, 0, Dim::Set, 1, 1),
+        (Dim::Div, 0, Dim::Set, 0, 1),
+        (Dim::Param, 0, Dim::In, 0, 1),
+    ] {
+        let outcome = given.clone().move_dims(to, to_pos, from, from_pos, n);
+        assert!(outcome.is_err(), "{to:?} {to_pos} {from:?} {from_pos} {n}");
+    }
+    let wider = Space::set_alloc(&context, 2, 3).unwrap();
+    assert!(given.reset_space(wider).is_err());
+}

@@ -186,7 +186,8 @@ fn failures_of_hooks_come_out() {
 #[test]
 fn whole_pipeline_fits_a_small_budget() {
     let context = Context::new().unwrap();
-    let budget = isl::Budget { time: Some(std::time::Duration::from_secs(20)), operations: Some(2_000_000) };
+    let budget =
+        isl::Budget { time: Some(std::time::Duration::from_secs(20)), operations: Some(2_000_000), memory: None };
     let root = context.with_budget(budget, || schedule(&matmul(&context))?.get_root()).unwrap();
     assert_eq!(root.get_type().unwrap(), ScheduleNodeType::Domain);
 }

@@ -48,7 +48,9 @@ impl Error {
             Error::Inadmissible { .. } => "L0005",
             Error::NotAffine { .. } => "L0006",
             Error::NotAFunction { .. } => "L0007",
-            Error::Isl(isl::Error::Budget { spent }) => return diag::Error::Budget { stage: "layout", spent: *spent },
+            Error::Isl(isl::Error::Budget { spent, .. }) => {
+                return diag::Error::Budget { stage: "layout", spent: *spent };
+            }
             Error::Isl(error) => return diag::Error::bug("layout", error.to_string()),
         };
         // The diagnostic shows the position itself.

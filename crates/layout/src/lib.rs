@@ -4,7 +4,7 @@
 //! - [`cute`]: CuTe layouts, nested shape:stride pairs, in pure arithmetic; [`morphism`]: the categories behind them;
 //! - [`graph`]: coordinate graphs, dimensions with Flatten, Tile, Join and the like between them.
 //!
-//! What they share is a [`Transform`], an integer map with extents; a [`Solver`] gives its isl map and answers
+//! What they share is a [`Transform`], an integer map with extents; a [`Solver`] gives it as a relation and answers
 //! questions about it. [`bridge`] leads from one vocabulary to another, [`calculator`] is for people.
 //!
 //! ```
@@ -19,7 +19,8 @@
 //! assert_eq!(schedule.confirm_minimal(&Solver::new()?)?, Truth::Yes);
 //! # Ok::<_, layout::Error>(())
 //! ```
-//! Not here: programs and code generation. isl is reached only under a budget, and never through text.
+//! Not here: programs and code generation. isl is reached only under a budget, never through text, and none of its objects
+//! is handed out.
 #![forbid(unsafe_code)]
 
 pub mod bridge;
@@ -36,4 +37,4 @@ pub mod transform;
 pub use cute::{ComposedLayout, Layout, Swizzle};
 pub use error::{Error, Result};
 pub use nested::{MAX_DEPTH, Nested};
-pub use transform::{Axis, Equivalence, Expr, Solver, Transform, Truth};
+pub use transform::{Axis, Equivalence, Expr, Region, Relation, Solver, Transform, Truth};

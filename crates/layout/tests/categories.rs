@@ -253,7 +253,7 @@ proptest! {
         let solver = Solver::new().unwrap();
         let (nf, ng) = (nest_of(&f), nest_of(&g));
         let through = solver.map(&nf.to_transform().unwrap()).unwrap()
-            .apply_range(solver.map(&ng.to_transform().unwrap()).unwrap()).unwrap();
+            .then(solver.map(&ng.to_transform().unwrap()).unwrap()).unwrap();
         let both = solver.map(&nf.compose(&ng).unwrap().to_transform().unwrap()).unwrap();
         prop_assert!(both.is_equal(&through).unwrap(), "{} then {}", f, g);
     }
@@ -311,7 +311,7 @@ proptest! {
         let size = |tuple: &Nested<i64>| tuple.entries().iter().product::<i64>();
         prop_assert!(size(f.codomain()) <= size(g.domain()));
         let through = solver.map(&f.to_transform().unwrap()).unwrap()
-            .apply_range(solver.map(&g.to_transform().unwrap()).unwrap()).unwrap();
+            .then(solver.map(&g.to_transform().unwrap()).unwrap()).unwrap();
         prop_assert!(solver.map(&weak.to_transform().unwrap()).unwrap().is_equal(&through).unwrap());
     }
 
@@ -336,7 +336,7 @@ proptest! {
         let Ok(composed) = a.composition(&b) else { return Ok(()) };
         let solver = Solver::new().unwrap();
         let through = solver.map(&b.to_transform().unwrap()).unwrap()
-            .apply_range(solver.map(&a.to_transform().unwrap()).unwrap()).unwrap();
+            .then(solver.map(&a.to_transform().unwrap()).unwrap()).unwrap();
         prop_assert!(solver.map(&composed.to_transform().unwrap()).unwrap().is_equal(&through).unwrap());
     }
 
@@ -353,7 +353,7 @@ proptest! {
         let map = solver.map(&layout.to_transform().unwrap()).unwrap();
         if let Ok(left) = layout.left_inverse() {
             prop_assume!(layout.cosize() <= left.size());
-            let back = map.apply_range(solver.map(&left.to_transform().unwrap()).unwrap()).unwrap();
+            let back = map.then(solver.map(&left.to_transform().unwrap()).unwrap()).unwrap();
             prop_assert!(back.is_identity().unwrap(), "{}", layout);
         }
     }

@@ -5,7 +5,7 @@ mod random;
 
 use farkas_layout::graph::{Affine, CoordinateGraph, Dimension, DimensionId, DimensionKind, Edge, Indices};
 use farkas_layout::transform::Params;
-use farkas_layout::{Axis, Equivalence, Expr, Solver, Transform};
+use farkas_layout::{Axis, Equivalence, Expr, Region, Solver, Transform};
 use proptest::prelude::*;
 use random::points;
 
@@ -56,7 +56,7 @@ fn sunder_pieces_partition_the_whole() {
     let whole = dimension(&mut graph, "x", 11, 1);
     let inputs = [&pieces[..], &[switch]].concat();
     graph.connect(Edge::Sunder, &inputs, &[whole]).unwrap();
-    let mut image: Option<isl::Set> = None;
+    let mut image: Option<Region> = None;
     for (k, &piece) in pieces.iter().enumerate() {
         // The other pieces stay unset.
         let known = given(&[(piece, Expr::Input(0)), (switch, Expr::Const(k as i64))]);

@@ -69,7 +69,7 @@ impl<'a> Subject<'a> {
             tally.refused += u32::from(applied.is_none());
             return Ok(applied);
         }
-        let budget = Budget { time: Some(Duration::from_secs(5)), operations: None };
+        let budget = Budget { time: Some(Duration::from_secs(5)), ..Budget::default() };
         let rewriting = self.ctx.with_budget(budget, || Ok(transform::rewrite(&self.scop, &self.deps, plan, step)));
         match rewriting.unwrap() {
             Ok(Rewriting::Done(done)) => {
@@ -95,7 +95,7 @@ impl<'a> Subject<'a> {
     /// Judges a plan both ways; whether it is legal.
     fn judge(&self, plan: &Plan, tally: &mut Tally) -> Result<bool, String> {
         let tree = plan.tree(&self.scop).map_err(|error| error.to_string())?;
-        let budget = Budget { time: Some(Duration::from_secs(5)), operations: None };
+        let budget = Budget { time: Some(Duration::from_secs(5)), ..Budget::default() };
         let verdict = self.ctx.with_budget(budget, || Ok(poly::check_legal(&self.scop, &self.deps, tree.clone())));
         match verdict.unwrap().map_err(|error| error.to_string())? {
             Verdict::Unknown { .. } => {

@@ -11,34 +11,36 @@ use std::ptr::{NonNull, null_mut};
 use std::rc::Rc;
 
 use crate::runtime::{Arg, Call, Error, Failure, Object, Result};
-use crate::{AstExpr, AstNode, Context, Id, MultiPwAff, PwAff, PwMultiAff, Schedule, Set, Space, UnionMap};
+use crate::{AstExpr, AstNode, Context, Id, PwAff, PwMultiAff, Schedule, Set, Space, UnionMap};
 
 object! {
     private
     /// The C object of a build.
-    Build, "isl_ast_build_"
+    pub(crate) Build, "isl_ast_build_"
 }
 
 bind! { Build;
-    fn alloc = "isl_ast_build_alloc"(context: &Context) -> Build;
-    fn from_context = "isl_ast_build_from_context"(set: Set) -> Build;
+    pub(crate) fn alloc = "isl_ast_build_alloc"(context: &Context) -> Build;
+    pub(crate) fn from_context = "isl_ast_build_from_context"(set: Set) -> Build;
     fn copy = "isl_ast_build_copy"(&self) -> Build;
     fn get_schedule_space = "isl_ast_build_get_schedule_space"(&self) -> Space;
     fn get_schedule = "isl_ast_build_get_schedule"(&self) -> UnionMap;
     fn restrict = "isl_ast_build_restrict"(self, set: Set) -> Build;
     fn set_options = "isl_ast_build_set_options"(self, options: UnionMap) -> Build;
     fn set_iterators = "isl_ast_build_set_iterators"(self, iterators: &[Id]) -> Build;
-    fn set_at_each_domain = "isl_ast_build_set_at_each_domain"(self, hook: OnNode, user: UserHooks) -> Build;
-    fn set_before_each_for = "isl_ast_build_set_before_each_for"(self, hook: OnBuild, user: UserHooks) -> Build;
-    fn set_after_each_for = "isl_ast_build_set_after_each_for"(self, hook: OnNode, user: UserHooks) -> Build;
     fn expr_from_set = "isl_ast_build_expr_from_set"(&self, set: Set) -> AstExpr;
     fn expr_from_pw_aff = "isl_ast_build_expr_from_pw_aff"(&self, pa: PwAff) -> AstExpr;
     fn access_from_pw_multi_aff = "isl_ast_build_access_from_pw_multi_aff"(&self, pma: PwMultiAff) -> AstExpr;
-    fn access_from_multi_pw_aff = "isl_ast_build_access_from_multi_pw_aff"(&self, mpa: MultiPwAff) -> AstExpr;
     fn call_from_pw_multi_aff = "isl_ast_build_call_from_pw_multi_aff"(&self, pma: PwMultiAff) -> AstExpr;
-    fn call_from_multi_pw_aff = "isl_ast_build_call_from_multi_pw_aff"(&self, mpa: MultiPwAff) -> AstExpr;
     fn node_from_schedule = "isl_ast_build_node_from_schedule"(&self, schedule: Schedule) -> AstNode;
     fn node_from_schedule_map = "isl_ast_build_node_from_schedule_map"(&self, schedule: UnionMap) -> AstNode;
+}
+
+// The user pointers must belong to the hooks, and outlive the build.
+bind! { trusted Build;
+    fn set_at_each_domain = "isl_ast_build_set_at_each_domain"(self, hook: OnNode, user: UserHooks) -> Build;
+    fn set_before_each_for = "isl_ast_build_set_before_each_for"(self, hook: OnBuild, user: UserHooks) -> Build;
+    fn set_after_each_for = "isl_ast_build_set_after_each_for"(self, hook: OnNode, user: UserHooks) -> Build;
 }
 
 /// Where and how loops are generated: known constraints, iterator names, options, hooks.
@@ -149,19 +151,9 @@ impl AstBuild {
         self.build.access_from_pw_multi_aff(index)
     }
 
-    /// An array access.
-    pub fn access_from_multi_pw_aff(&self, index: MultiPwAff) -> Result<AstExpr> {
-        self.build.access_from_multi_pw_aff(index)
-    }
-
     /// A call.
     pub fn call_from_pw_multi_aff(&self, args: PwMultiAff) -> Result<AstExpr> {
         self.build.call_from_pw_multi_aff(args)
-    }
-
-    /// A call.
-    pub fn call_from_multi_pw_aff(&self, args: MultiPwAff) -> Result<AstExpr> {
-        self.build.call_from_multi_pw_aff(args)
     }
 
     /// The loops of a schedule tree.

@@ -2,7 +2,7 @@
 //!
 //! In: a schedule.  Out: [`AstNode`], and from it [`Node`], which has no isl inside.
 
-mod build;
+pub(crate) mod build;
 mod expr;
 mod kinds;
 mod node;

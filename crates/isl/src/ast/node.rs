@@ -10,7 +10,6 @@ object! {
 }
 
 bind! { AstNode, "isl_ast_node_";
-    fn user_from_expr(expr: AstExpr) -> AstNode;
     fn get_type(&self) -> AstNodeType;
     fn set_annotation(self, annotation: Id) -> AstNode;
     fn for_get_iterator(&self) -> AstExpr;
@@ -23,7 +22,6 @@ bind! { AstNode, "isl_ast_node_";
     fn if_get_then_node(&self) -> AstNode;
     fn if_has_else_node(&self) -> bool;
     fn if_get_else_node(&self) -> AstNode;
-    fn block_from_children(list: &[AstNode]) -> AstNode;
     fn block_get_children(&self) -> Vec<AstNode>;
     fn mark_get_id(&self) -> Id;
     fn mark_get_node(&self) -> AstNode;
@@ -40,9 +38,4 @@ impl AstNode {
     pub fn get_annotation(&self) -> Result<Option<Id>> {
         Ok(self.raw_annotation()?.0)
     }
-}
-
-bind_callbacks! { AstNode, "isl_ast_node_";
-    fn foreach_descendant_top_down: descend(AstNode);
-    fn map_descendant_bottom_up: rewrite(AstNode);
 }

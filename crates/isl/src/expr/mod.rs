@@ -2,7 +2,6 @@
 
 mod aff;
 mod multi_aff;
-mod multi_pw_aff;
 mod multi_union_pw_aff;
 mod pw_aff;
 mod pw_multi_aff;
@@ -11,7 +10,6 @@ mod union_pw_multi_aff;
 
 pub use aff::Aff;
 pub use multi_aff::MultiAff;
-pub use multi_pw_aff::MultiPwAff;
 pub use multi_union_pw_aff::MultiUnionPwAff;
 pub use pw_aff::PwAff;
 pub use pw_multi_aff::PwMultiAff;

@@ -1,6 +1,6 @@
 //! Boxes of a fixed size around the images of a relation.
 
-use crate::{MultiAff, MultiVal, Space};
+use crate::{MultiAff, MultiVal};
 
 object! {
     /// A box at an offset that moves with the domain; it may be invalid, when no such box was found.
@@ -9,7 +9,6 @@ object! {
 
 bind! { FixedBox, "isl_fixed_box_";
     fn is_valid(&self) -> bool;
-    fn get_space(&self) -> Space;
     fn get_offset(&self) -> MultiAff;
     fn get_size(&self) -> MultiVal;
 }

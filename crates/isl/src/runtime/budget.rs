@@ -1,12 +1,14 @@
-//! Budgets: no call to isl runs longer than its caller allows.
+//! Budgets: no call to isl takes longer, or more memory, than its caller allows.
 //!
-//! In: limits on time and operations, and what to do under them.  Out: its result, or [`crate::Error::Budget`].
-//! Operations alone do not bound time (they count allocations), so time is watched from outside (`watchdog`).
+//! In: limits on time, operations and memory, and what to do under them.  Out: its result, or [`crate::Error::Budget`].
+//! Operations alone do not bound time (they count allocations), so time is watched from outside (`watchdog`), and memory
+//! where it is allocated (`memory`).
 
 use std::time::{Duration, Instant};
 
 use super::context::Context;
 use super::error::Result;
+use super::memory;
 use super::watchdog::{self, WatchId};
 
 /// What a piece of work may cost. `None` means no limit of its own.
@@ -16,6 +18,8 @@ pub struct Budget {
     pub time: Option<Duration>,
     /// isl's own operations, roughly its allocations: the same on every machine.
     pub operations: Option<u64>,
+    /// Bytes that isl may hold beyond what it holds at the beginning. Only isl's own memory counts.
+    pub memory: Option<u64>,
 }
 
 /// A budget in force.
@@ -23,6 +27,8 @@ pub(super) struct Frame {
     started: Instant,
     /// The operation count at which isl stops; 0 for none.
     max_operations: u64,
+    deadline: Option<Instant>,
+    watch: Option<WatchId>,
 }
 
 impl Frame {
@@ -38,6 +44,18 @@ impl Context {
     pub fn with_budget<T>(&self, budget: Budget, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let _in_force = InForce::begin(self, budget)?;
         work()
+    }
+
+    /// Watches the deadlines in force again if the process was forked since they began.
+    pub(super) fn watch_after_fork(&self) -> Result<()> {
+        for frame in self.frames().borrow_mut().iter_mut() {
+            if let (Some(deadline), Some(watch)) = (frame.deadline, frame.watch)
+                && watch.is_lost()
+            {
+                frame.watch = Some(watchdog::start(self, deadline)?);
+            }
+        }
+        Ok(())
     }
 
     /// The operations counted so far, which isl does not tell: found by asking at which limit it would stop, and
@@ -60,7 +78,7 @@ impl Context {
 /// Ends the budget also when `work` panics.
 struct InForce<'a> {
     context: &'a Context,
-    watch: Option<WatchId>,
+    outer_memory: memory::Outer,
 }
 
 impl<'a> InForce<'a> {
@@ -83,18 +101,18 @@ impl<'a> InForce<'a> {
         };
         context.set_max_operations(max_operations);
         context.reset_error();
-        context.frames().borrow_mut().push(Frame { started, max_operations });
-        Ok(InForce { context, watch })
+        context.frames().borrow_mut().push(Frame { started, max_operations, deadline, watch });
+        let outer_memory = memory::begin(context, budget.memory);
+        Ok(InForce { context, outer_memory })
     }
 }
 
 impl Drop for InForce<'_> {
     fn drop(&mut self) {
-        if let Some(watch) = self.watch {
-            watchdog::end(watch);
-        }
         let mut frames = self.context.frames().borrow_mut();
-        frames.pop();
+        let watch = frames.pop().and_then(|frame| frame.watch);
+        watchdog::end(self.context, watch);
+        memory::end(&self.outer_memory);
         let outer = frames.last().map_or(0, |frame| frame.max_operations);
         self.context.set_max_operations(outer);
         self.context.reset_error();

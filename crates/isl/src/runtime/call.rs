@@ -7,6 +7,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_void};
 
 use super::context::Context;
 use super::error::{Error, Result};
+use super::memory;
 
 /// A value that can be an argument of a C function of isl.
 pub(crate) trait Arg {
@@ -65,7 +66,9 @@ impl Call {
 
     /// All arguments are admitted: clears the error state.
     pub(crate) fn begin(&self) -> Result<()> {
-        self.context()?.reset_error();
+        let context = self.context()?;
+        context.watch_after_fork()?;
+        context.reset_error();
         Ok(())
     }
 
@@ -82,10 +85,7 @@ impl Call {
         // SAFETY: the caller's promise.
         match unsafe { R::receive(raw, context) } {
             // A result made while isl swallowed an abort is not trusted.
-            Some(_) if context.was_cut_short() => {
-                context.reset_error();
-                Err(context.budget_error())
-            }
+            Some(_) if context.was_cut_short() => Err(context.take_budget_error()),
             Some(result) => Ok(result),
             None => Err(context.take_error(self.function)),
         }
@@ -114,14 +114,18 @@ impl Arg for &str {
     }
 }
 
-/// Positions and counts: `unsigned` or `int` in C, and never beyond `int`.
+/// The largest position or count: far beyond what isl can handle in any time, and small enough for its sums of positions,
+/// which are of C's `int`, and for its loops over dimensions, which do not look at the clock.
+const MAX_POSITION: usize = 1 << 14;
+
+/// Positions and counts: `unsigned` or `int` in C.
 impl Arg for usize {
     type Raw = c_uint;
     fn check(&self, _: &mut Call) -> Result<()> {
-        match c_int::try_from(*self) {
-            Ok(_) => Ok(()),
-            Err(_) => Err(Error::OutOfRange { number: *self as i128 }),
+        if *self > MAX_POSITION {
+            return Err(Error::OutOfRange { number: *self as i128 });
         }
+        Ok(())
     }
     fn into_raw(self, _: &Call) -> c_uint {
         self as c_uint
@@ -221,7 +225,7 @@ impl Ret for String {
         // SAFETY: a NUL-terminated string that isl allocated with malloc and gave to us.
         unsafe {
             let text = CStr::from_ptr(raw).to_string_lossy().into_owned();
-            libc::free(raw.cast());
+            memory::free(raw.cast());
             Some(text)
         }
     }

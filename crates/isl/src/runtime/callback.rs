@@ -242,6 +242,23 @@ macro_rules! bind_callbacks {
         impl $type {
             $(bind_callbacks!(@$shape $type, concat!($prefix, stringify!($name)), $name, $($item),*);)*
         }
+        $(bind_callbacks!(@probe $shape $type, $name);)*
+    };
+    (@probe each $type:ident, $name:ident) => {
+        probe!($type, $name, |source| <&$type as Odd>::store(source)?.$name(|_| Ok(())));
+    };
+    (@probe visit $type:ident, $name:ident) => {
+        probe!($type, $name, |source| <&$type as Odd>::store(source)?.$name(|_| Ok(())));
+    };
+    (@probe each_pair $type:ident, $name:ident) => {
+        probe!($type, $name, |source| <&$type as Odd>::store(source)?.$name(|_, _| Ok(())));
+    };
+    (@probe rewrite $type:ident, $name:ident) => {
+        probe!($type, $name, |source| <&$type as Odd>::store(source)?.$name(Ok));
+    };
+    // `test` and `descend`.
+    (@probe $shape:ident $type:ident, $name:ident) => {
+        probe!($type, $name, |source| <&$type as Odd>::store(source)?.$name(|_| Ok(true)));
     };
     (@each $type:ident, $c_name:expr, $name:ident, $item:ty) => {
         #[doc = concat!("`", $c_name, "` of the isl manual.")]

@@ -10,7 +10,8 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 
 use super::budget::Frame;
-use super::error::{Error, ErrorKind, Result};
+use super::error::{Error, ErrorKind, Resource, Result};
+use super::memory;
 
 unsafe extern "C" {
     fn isl_ctx_alloc() -> *mut c_void;
@@ -100,7 +101,7 @@ impl Context {
     pub(super) fn was_cut_short(&self) -> bool {
         // SAFETY: the context is live.
         let kind = ErrorKind::from_raw(unsafe { isl_ctx_last_error(self.as_ptr()) });
-        matches!(kind, ErrorKind::Abort | ErrorKind::Quota)
+        kind.is_budget()
     }
 
     /// True if isl would refuse to do any further work: aborted, or out of operations.
@@ -133,11 +134,10 @@ impl Context {
             )
         };
         // A budget that ran out deep inside may surface as a later, less telling error.
-        let budget = matches!(kind, ErrorKind::Abort | ErrorKind::Quota) || self.is_exhausted();
-        self.reset_error();
-        if budget {
-            return self.budget_error();
+        if kind.is_budget() || self.is_exhausted() {
+            return self.take_budget_error();
         }
+        self.reset_error();
         Error::Isl {
             kind,
             message: message.unwrap_or_else(|| "failed without a message".to_owned()),
@@ -146,9 +146,18 @@ impl Context {
         }
     }
 
-    pub(super) fn budget_error(&self) -> Error {
-        let frames = self.frames().borrow();
-        Error::Budget { spent: frames.last().map(Frame::spent).unwrap_or_default() }
+    /// The error of a call that was cut short. Clears the error state.
+    pub(super) fn take_budget_error(&self) -> Error {
+        // SAFETY: the context is live.
+        let kind = ErrorKind::from_raw(unsafe { isl_ctx_last_error(self.as_ptr()) });
+        self.reset_error();
+        let resource = match kind {
+            ErrorKind::Alloc => Resource::Memory,
+            _ if memory::is_exceeded() => Resource::Memory,
+            ErrorKind::Quota => Resource::Operations,
+            _ => Resource::Time,
+        };
+        Error::Budget { resource, spent: self.frames().borrow().last().map(Frame::spent).unwrap_or_default() }
     }
 }
 

@@ -12,8 +12,10 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The time or operations of the enclosing [`crate::Context::with_budget`] ran out.
+    /// What the enclosing [`crate::Context::with_budget`] allows ran out, or the memory of the machine.
     Budget {
+        /// What there is no more of.
+        resource: Resource,
         /// Time since the innermost budget began.
         spent: Duration,
     },
@@ -70,9 +72,36 @@ impl Error {
         Error::Callback { message: message.to_string() }
     }
 
+    /// The refusal of arguments that isl itself would not look at closely enough.
+    pub(crate) fn invalid(function: &'static str, message: &str) -> Error {
+        Error::Isl { kind: ErrorKind::Invalid, message: message.to_owned(), function, location: None }
+    }
+
     /// True if a budget ran out, so that the caller may fall back to something simpler.
     pub fn is_budget(&self) -> bool {
         matches!(self, Error::Budget { .. })
+    }
+}
+
+/// What can run out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Resource {
+    /// Wall-clock time.
+    Time,
+    /// isl's own operations.
+    Operations,
+    /// Memory: that of the budget, or that of the machine.
+    Memory,
+}
+
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Resource::Time => "time",
+            Resource::Operations => "operations",
+            Resource::Memory => "memory",
+        })
     }
 }
 
@@ -99,6 +128,11 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// True if isl stopped because it was not allowed, or not able, to go on.
+    pub(super) fn is_budget(self) -> bool {
+        matches!(self, ErrorKind::Abort | ErrorKind::Alloc | ErrorKind::Quota)
+    }
+
     pub(super) fn from_raw(raw: i32) -> ErrorKind {
         match raw {
             1 => ErrorKind::Abort,
@@ -116,7 +150,9 @@ impl ErrorKind {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Budget { spent } => write!(f, "isl ran out of budget after {spent:.1?}"),
+            Error::Budget { resource, spent } => {
+                write!(f, "isl ran out of its budget of {resource} after {spent:.1?}")
+            }
             Error::Isl { kind, message, function, location } => {
                 write!(f, "{function}: {message} ({kind:?}")?;
                 if let Some((file, line)) = location {

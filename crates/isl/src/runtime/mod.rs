@@ -12,11 +12,14 @@ mod callback;
 mod context;
 mod error;
 mod list;
+mod memory;
 mod watchdog;
 
 pub use budget::Budget;
 pub(crate) use call::{Arg, Call, Maybe, OutBool, Ret};
 pub(crate) use callback::{Callback, Failure, OnOne, OnTwo, Rewrite, User};
 pub use context::{Context, version};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, Resource, Result};
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) use list::Listed;
 pub(crate) use object::Object;

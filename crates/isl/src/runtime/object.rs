@@ -160,12 +160,20 @@ macro_rules! bind {
         impl $type {
             $(bind!(@method $type, concat!($prefix, stringify!($name)), pub $name, $ret, $($params)*);)*
         }
+        $(bind!(@probe $type, $name, $($params)*);)*
+    };
+    // For functions that are not safe with every argument, and private for that reason.
+    (trusted $type:ident; $(fn $name:ident = $c_name:literal($($params:tt)*) -> $ret:ty;)*) => {
+        impl $type {
+            $(bind!(@method $type, $c_name, pub(self) $name, $ret, $($params)*);)*
+        }
     };
     // For a method whose Rust name or visibility differs from C's.
     ($type:ident; $($vis:vis fn $name:ident = $c_name:literal($($params:tt)*) -> $ret:ty;)*) => {
         impl $type {
             $(bind!(@method $type, $c_name, $vis $name, $ret, $($params)*);)*
         }
+        $(bind!(@probe $type, $name, $($params)*);)*
     };
     (@method $type:ident, $c_name:expr, $vis:vis $name:ident, $ret:ty, self $(, $arg:ident: $ty:ty)*) => {
         #[doc = concat!("`", $c_name, "` of the isl manual.")]
@@ -185,6 +193,18 @@ macro_rules! bind {
             bind!(@call $c_name, $ret, $($arg: $ty),*)
         }
     };
+    (@probe $type:ident, $name:ident, self $(, $arg:ident: $ty:ty)*) => {
+        bind!(@probe $type, $name, this: $type $(, $arg: $ty)*);
+    };
+    (@probe $type:ident, $name:ident, &self $(, $arg:ident: $ty:ty)*) => {
+        bind!(@probe $type, $name, this: &$type $(, $arg: $ty)*);
+    };
+    (@probe $type:ident, $name:ident, $($arg:ident: $ty:ty),*) => {
+        probe!($type, $name, |source| {
+            $(let mut $arg = <$ty as Odd>::store(source)?;)*
+            <$type>::$name($(<$ty as Odd>::lend(&mut $arg)),*)
+        });
+    };
     (@call $c_name:expr, $ret:ty, $($arg:tt: $ty:ty),*) => {{
         unsafe extern "C" {
             #[link_name = $c_name]
@@ -199,4 +219,36 @@ macro_rules! bind {
         // SAFETY: `result` comes straight from the function declared with this result type.
         unsafe { call.finish(result) }
     }};
+}
+
+/// Leaves a probe for one bound function, with which `crate::probe` tries it.
+macro_rules! probe {
+    ($type:ident, $name:ident, |$source:ident| $call:expr) => {
+        #[cfg(all(test, target_os = "linux"))]
+        const _: () = {
+            #[allow(
+                unused_imports,
+                unused_mut,
+                unused_variables,
+                clippy::allow_attributes,
+                reason = "which of them are needed depends on the types"
+            )]
+            fn call($source: &mut $crate::probe::Source) -> Option<bool> {
+                use $crate::probe::{Hide, Odd, Seen, Show};
+                let outcome = $call;
+                if let Ok(result) = &outcome {
+                    (&Seen(result)).look();
+                }
+                Some(outcome.is_ok())
+            }
+            extern "C" fn register() {
+                let name = concat!(stringify!($type), "::", stringify!($name));
+                $crate::probe::register($crate::probe::Probe { name, call });
+            }
+            // SAFETY: the loader calls what stands in this section before `main`; `register` needs nothing but memory.
+            #[used]
+            #[unsafe(link_section = ".init_array")]
+            static REGISTER: extern "C" fn() = register;
+        };
+    };
 }

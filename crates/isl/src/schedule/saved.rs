@@ -17,7 +17,7 @@ object! {
 /// `ISL_YAML_STYLE_BLOCK`: one node per line, indented.
 const BLOCK: i32 = 0;
 
-bind! { Printer;
+bind! { trusted Printer;
     fn to_string = "isl_printer_to_str"(context: &Context) -> Printer;
     fn set_yaml_style = "isl_printer_set_yaml_style"(self, style: i32) -> Printer;
     fn print_schedule = "isl_printer_print_schedule"(self, schedule: &Schedule) -> Printer;
@@ -25,7 +25,7 @@ bind! { Printer;
     fn get_str = "isl_printer_get_str"(&self) -> String;
 }
 
-bind! { Schedule;
+bind! { trusted Schedule;
     fn read_trusted = "isl_schedule_read_from_str"(context: &Context, text: &str) -> Schedule;
 }
 

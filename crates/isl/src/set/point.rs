@@ -1,7 +1,7 @@
 //! Integer points.
 
 use crate::runtime::Result;
-use crate::{Dim, MultiVal, Set, Space, Val};
+use crate::{Dim, Space, Val};
 
 object! {
     /// An integer point, or void.
@@ -10,15 +10,8 @@ object! {
 
 bind! { Point, "isl_point_";
     fn get_space(&self) -> Space;
-    fn zero(space: Space) -> Point;
     fn get_coordinate_val(&self, kind: Dim, pos: usize) -> Val;
-    fn set_coordinate_val(self, kind: Dim, pos: usize, v: Val) -> Point;
-    fn get_multi_val(&self) -> MultiVal;
-    fn add_ui(self, kind: Dim, pos: usize, val: usize) -> Point;
-    fn sub_ui(self, kind: Dim, pos: usize, val: usize) -> Point;
-    fn void(space: Space) -> Point;
     fn is_void(&self) -> bool;
-    fn to_set(self) -> Set;
 }
 
 impl Point {

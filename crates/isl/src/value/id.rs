@@ -12,8 +12,11 @@ object! {
     Id, "isl_id_"
 }
 
-bind! { Id;
+bind! { trusted Id;
     fn alloc = "isl_id_alloc"(context: &Context, name: &str, user: NoUser) -> Id;
+}
+
+bind! { Id;
     fn get_name = "isl_id_get_name"(&self) -> Option<String>;
 }
 

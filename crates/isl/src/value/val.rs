@@ -12,23 +12,17 @@ object! {
 }
 
 bind! { Val, "isl_val_";
-    fn zero(ctx: &Context) -> Val;
-    fn one(ctx: &Context) -> Val;
-    fn negone(ctx: &Context) -> Val;
     fn nan(ctx: &Context) -> Val;
     fn infty(ctx: &Context) -> Val;
     fn neginfty(ctx: &Context) -> Val;
     fn get_num_si(&self) -> i64;
-    fn get_den_si(&self) -> i64;
     fn get_den_val(&self) -> Val;
-    fn set_si(self, i: i64) -> Val;
     fn abs(self) -> Val;
     fn neg(self) -> Val;
     fn inv(self) -> Val;
     fn floor(self) -> Val;
     fn ceil(self) -> Val;
     fn trunc(self) -> Val;
-    fn pow2(self) -> Val;
     fn min(self, other: Val) -> Val;
     fn max(self, other: Val) -> Val;
     fn add(self, other: Val) -> Val;
@@ -39,9 +33,6 @@ bind! { Val, "isl_val_";
     fn sgn(&self) -> i32;
     fn is_zero(&self) -> bool;
     fn is_one(&self) -> bool;
-    fn is_negone(&self) -> bool;
-    fn is_nonneg(&self) -> bool;
-    fn is_nonpos(&self) -> bool;
     fn is_pos(&self) -> bool;
     fn is_neg(&self) -> bool;
     fn is_int(&self) -> bool;
@@ -51,21 +42,17 @@ bind! { Val, "isl_val_";
     fn is_neginfty(&self) -> bool;
     fn cmp_si(&self, i: i64) -> i32;
     fn lt(&self, other: &Val) -> bool;
-    fn le(&self, other: &Val) -> bool;
     fn gt(&self, other: &Val) -> bool;
-    fn gt_si(&self, i: i64) -> bool;
-    fn ge(&self, other: &Val) -> bool;
     fn eq(&self, other: &Val) -> bool;
     fn eq_si(&self, i: i64) -> bool;
-    fn ne(&self, other: &Val) -> bool;
-    fn abs_eq(&self, other: &Val) -> bool;
-    fn is_divisible_by(&self, other: &Val) -> bool;
 }
 
 bind! { Val;
     fn int_from_si = "isl_val_int_from_si"(context: &Context, value: i64) -> Val;
-    pub fn modulo = "isl_val_mod"(self, modulus: Val) -> Val;
-    pub fn two_exp = "isl_val_2exp"(self) -> Val;
+}
+
+bind! { trusted Val;
+    fn raw_mod = "isl_val_mod"(self, modulus: Val) -> Val;
 }
 
 impl Val {
@@ -87,6 +74,14 @@ impl Val {
         }
     }
 
+    /// `isl_val_mod` of the isl manual: the remainder of a division that rounds down. An error for a modulus of zero.
+    pub fn modulo(self, modulus: Val) -> Result<Val> {
+        if modulus.is_zero()? {
+            return Err(Error::invalid("isl_val_mod", "the modulus is zero"));
+        }
+        self.raw_mod(modulus)
+    }
+
     /// The numerator.
     pub fn get_num_val(&self) -> Result<Val> {
         self.clone().mul(self.get_den_val()?)
@@ -105,3 +100,5 @@ impl Val {
         })
     }
 }
+
+bind!(@probe Val, modulo, self, modulus: Val);

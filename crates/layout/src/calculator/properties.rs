@@ -1,12 +1,11 @@
 //! Questions that can be asked of everything that is a map: layouts, swizzles, morphisms, matrices, schedules.
 
 use diag::Span;
-use isl::Set;
 
 use super::Located;
 use super::script::{Argument, Value};
 use crate::error::{Error, Result};
-use crate::transform::{Solver, Transform};
+use crate::transform::{Region, Solver, Transform};
 
 /// The functions that [`ask`] answers.
 pub(super) const NAMES: &[&str] = &["injective", "surjective", "bijective", "image", "holes", "inverse", "equivalent"];
@@ -38,7 +37,7 @@ pub(super) fn linear_transform(argument: &Argument) -> Located<Transform> {
 }
 
 /// The points of a set, counted if that is soon done.
-pub(super) fn counted(solver: &Solver, set: &Set, what: &str) -> String {
+pub(super) fn counted(solver: &Solver, set: &Region, what: &str) -> String {
     match solver.count(set) {
         Ok(Some(count)) => format!("{count} {what}: {set}"),
         _ => format!("{what}: {set}"),

@@ -7,12 +7,10 @@
 
 use std::collections::HashMap;
 
-use isl::Set;
-
 use super::build::{Affine, CoordinateGraph, DimensionId, Edge, EdgeId};
 use super::query::{Indices, Way, affine};
 use crate::error::Result;
-use crate::transform::{Axis, Expr, Params, Solver};
+use crate::transform::{Axis, Expr, Params, Region, Solver};
 
 /// What must hold for a step across an edge to be exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,8 +93,8 @@ impl Stride {
         Ok(true)
     }
 
-    /// The points at which the step is exact, as an isl set over these axes.
-    pub fn exact_set(&self, solver: &Solver, axes: &[Axis]) -> Result<Set> {
+    /// The points at which the step is exact, over these axes.
+    pub fn exact_set(&self, solver: &Solver, axes: &[Axis]) -> Result<Region> {
         solver.region(axes, &self.rooms().collect::<Vec<_>>())
     }
 }

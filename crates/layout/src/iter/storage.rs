@@ -81,7 +81,7 @@ impl Schedule {
     /// The roots that no resize takes away, as isl counts them. The extents must be numbers.
     pub fn count_items(&self, solver: &Solver) -> Result<Option<i64>> {
         let map = solver.map(&self.loops_of_roots()?)?;
-        solver.count(&solver.ask(|| Ok(map.domain()?))?)
+        solver.count(&solver.ask(|| map.domain())?)
     }
 
     /// The iterations of the loops that are no items, as isl counts them. The extents must be numbers.

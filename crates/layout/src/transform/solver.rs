@@ -2,13 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use isl::{Budget, Context, Dim, Id, Map, Set};
+use isl::{Budget, Context, Dim, Id, Resource, Set};
 
 use super::enumerate::{self, Comparison, compare};
 use super::from_isl::transform_of;
 use super::to_isl::Frame;
-use super::{Axis, Equivalence, Expr, Sample, Transform, Truth};
+use super::{Axis, Equivalence, Expr, Region, Relation, Sample, Transform, Truth};
 use crate::error::{Error, Result};
+
+/// What isl may hold for one question, in bytes.
+const MEMORY: u64 = 2 << 30;
 
 /// Asks isl, and gives up when the budget for one question is spent.
 #[derive(Debug)]
@@ -23,22 +26,16 @@ impl Solver {
         Solver::with_time(Duration::from_secs(2))
     }
 
-    /// A solver that spends at most this time on a question. Operations are limited too, far above what fits the time.
+    /// A solver that spends at most this time on a question. Operations and memory are limited too, far above what fits
+    /// the time.
     pub fn with_time(time: Duration) -> Result<Solver> {
         let operations = 25_000_000u64.saturating_mul(time.as_secs().max(1));
-        Solver::with_budget(Budget { time: Some(time), operations: Some(operations) })
-    }
-
-    pub fn with_budget(budget: Budget) -> Result<Solver> {
+        let budget = Budget { time: Some(time), operations: Some(operations), memory: Some(MEMORY) };
         Ok(Solver { context: Context::new()?, budget })
     }
 
-    pub fn context(&self) -> &Context {
-        &self.context
-    }
-
     /// Runs isl work under the budget. Errors that are not isl's pass through.
-    pub fn ask<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(crate) fn ask<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let mut ours = None;
         let outcome = self.context.with_budget(self.budget, || match work() {
             Ok(value) => Ok(value),
@@ -67,9 +64,9 @@ impl Solver {
         }
     }
 
-    /// The isl map of a transform.
-    pub fn map(&self, transform: &Transform) -> Result<Map> {
-        self.ask(|| transform.to_map(&self.context))
+    /// A transform as a relation from inputs to outputs.
+    pub fn map(&self, transform: &Transform) -> Result<Relation> {
+        self.ask(|| Ok(Relation(transform.to_map(&self.context)?)))
     }
 
     /// Whether extents and index maps agree for all values of the parameters (which are not negative).
@@ -177,23 +174,23 @@ impl Solver {
     }
 
     /// The outputs that are reached.
-    pub fn image(&self, transform: &Transform) -> Result<Set> {
+    pub fn image(&self, transform: &Transform) -> Result<Region> {
         self.ask(|| {
             let mut image = transform.to_map(&self.context)?.range()?.coalesce()?;
             for (position, axis) in transform.outputs().iter().enumerate() {
                 image = image.set_dim_id(Dim::Set, position, Id::new(&self.context, &axis.name)?)?;
             }
-            Ok(image)
+            Ok(Region(image))
         })
     }
 
     /// The outputs in bounds that no input reaches.
-    pub fn holes(&self, transform: &Transform) -> Result<Set> {
-        self.ask(|| Ok(self.unreached(transform)?.coalesce()?))
+    pub fn holes(&self, transform: &Transform) -> Result<Region> {
+        self.ask(|| Ok(Region(self.unreached(transform)?.coalesce()?)))
     }
 
     /// The number of points of a set without parameters; `None` if there are parameters.
-    pub fn count(&self, set: &Set) -> Result<Option<i64>> {
+    pub fn count(&self, Region(set): &Region) -> Result<Option<i64>> {
         self.ask(|| {
             if set.dim(Dim::Param)? > 0 {
                 return Ok(None);
@@ -209,7 +206,7 @@ impl Solver {
             Truth::No(sample) => {
                 return Err(Error::inadmissible("inverse", format!("not injective: {sample} shares its output")));
             }
-            Truth::Unknown { spent } => return Err(Error::Isl(isl::Error::Budget { spent })),
+            Truth::Unknown { spent } => return Err(Error::Isl(isl::Error::Budget { resource: Resource::Time, spent })),
         }
         self.ask(|| {
             let reverse = transform.to_map(&self.context)?.reverse()?;
@@ -218,7 +215,7 @@ impl Solver {
     }
 
     /// The points below the extents at which no expression is negative.
-    pub fn region(&self, axes: &[Axis], not_negative: &[Expr]) -> Result<Set> {
+    pub fn region(&self, axes: &[Axis], not_negative: &[Expr]) -> Result<Region> {
         let mut params = Vec::new();
         axes.iter().for_each(|axis| axis.extent.collect_params(&mut params));
         not_negative.iter().for_each(|expr| expr.collect_params(&mut params));
@@ -229,7 +226,7 @@ impl Solver {
             for expr in not_negative {
                 set = set.intersect(frame.build(expr)?.nonneg_set()?)?;
             }
-            Ok(set.coalesce()?)
+            Ok(Region(set.coalesce()?))
         })
     }
 

@@ -141,7 +141,7 @@ impl Frame {
 
 impl Transform {
     /// The isl map from the inputs at which it is defined to the outputs.
-    pub fn to_map(&self, context: &Context) -> Result<Map> {
+    pub(crate) fn to_map(&self, context: &Context) -> Result<Map> {
         self.to_map_with(context, &self.params())
     }
 

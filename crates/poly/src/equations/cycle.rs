@@ -94,7 +94,7 @@ fn points_up_to(set: &Set, most: usize) -> Attempt<Option<Vec<Vec<i64>>>> {
         if points.len() == most {
             too_many = true;
             // Any error ends the walk.
-            return Err(isl::Error::Budget { spent: Duration::ZERO });
+            return Err(isl::Error::Budget { resource: isl::Resource::Operations, spent: Duration::ZERO });
         }
         let coordinates = (0..dims).map(|dim| point.get_coordinate_val(Dim::Set, dim)?.to_i64());
         points.push(coordinates.collect::<isl::Result<Option<Vec<i64>>>>()?);
