@@ -105,3 +105,70 @@ impl Drop for Scratch {
         unsafe { dealloc(self.memory.as_ptr(), self.layout) };
     }
 }
+
+/// A leaf: the block of arguments, and the status.
+#[cfg(test)]
+pub(crate) type LeafEntry = unsafe extern "sysv64" fn(*const u64) -> i32;
+
+/// Leaves in a module of their own, to run lane programs on one stretch of memory in tests.
+#[cfg(test)]
+pub(crate) struct Leaves {
+    module: OwnedModule,
+}
+
+#[cfg(test)]
+impl Leaves {
+    pub(crate) fn new() -> diag::Result<Leaves> {
+        use cranelift_jit::JITBuilder;
+        let mut builder = JITBuilder::with_isa(crate::isa::host()?, cranelift_module::default_libcall_names());
+        builder.symbols(crate::math::symbols());
+        Ok(Leaves { module: OwnedModule::new(JITModule::new(builder)) })
+    }
+
+    pub(crate) fn module(&mut self) -> diag::Result<&mut JITModule> {
+        self.module.get()
+    }
+
+    pub(crate) fn add_bytes(&mut self, name: &str, code: &[u8]) -> diag::Result<FuncId> {
+        use cranelift_module::{Linkage, Module};
+        let module = self.module.get()?;
+        let signature = crate::lanes::signature(module);
+        let bug = |error: cranelift_module::ModuleError| diag::Error::bug("cpu", error.to_string());
+        let id = module.declare_function(name, Linkage::Local, &signature).map_err(bug)?;
+        module.define_function_bytes(id, 64, code, &[]).map_err(bug)?;
+        Ok(id)
+    }
+
+    pub(crate) fn finish(mut self) -> diag::Result<Leaves> {
+        let bug = |error: cranelift_module::ModuleError| diag::Error::bug("cpu", error.to_string());
+        self.module.get()?.finalize_definitions().map_err(bug)?;
+        Ok(self)
+    }
+
+    /// Runs a leaf whose first slot counts bytes of `memory` and whose last one takes the address of the report. The
+    /// program must have been found, by the evaluator, to stay inside that memory.
+    pub(crate) fn run_on(
+        &mut self,
+        id: FuncId,
+        slots: &[u64],
+        content: &[u8],
+        memory: &mut [u64],
+        report: &mut i64,
+    ) -> (i32, Vec<u8>) {
+        let address = self.module.get().expect("a finished module").get_finalized_function(id);
+        assert_eq!(content.len(), 8 * memory.len());
+        for (word, bytes) in memory.iter_mut().zip(content.chunks_exact(8)) {
+            *word = u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
+        }
+        let mut slots = slots.to_vec();
+        slots[0] = slots[0].wrapping_add(memory.as_mut_ptr() as u64);
+        *slots.last_mut().expect("a slot for the report") = std::ptr::from_mut(report) as u64;
+        // SAFETY: the address is that of finalised code with the signature of a leaf, which by the caller's word reads
+        // and writes `memory` only, beside the slots and the report.
+        let status = unsafe {
+            let entry = std::mem::transmute::<*const u8, LeafEntry>(address);
+            entry(slots.as_ptr())
+        };
+        (status, memory.iter().flat_map(|word| word.to_le_bytes()).collect())
+    }
+}

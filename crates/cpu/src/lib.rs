@@ -11,6 +11,7 @@ mod compile;
 mod emit;
 mod extent;
 mod isa;
+pub mod lanes;
 mod math;
 mod place;
 

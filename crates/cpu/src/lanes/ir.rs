@@ -1,0 +1,373 @@
+//! The lane program: SSA over lane values, words and masks, with counted loops.
+//!
+//! A lane value holds one element per lane; how many registers that takes is the emitter's business. Words are 64-bit
+//! integers that all lanes share: sizes, trip counts and addresses. A mask holds one truth value per lane. There is no
+//! `bool` element: it is loaded as `u8` and compared.
+
+use program::{ScalarType, Value};
+
+/// A value: defined once, by a statement, a loop parameter or a loop result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueId(pub u32);
+
+impl ValueId {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// One 64-bit integer for all lanes.
+    Word,
+    /// One element per lane; never `bool`.
+    Lanes(ScalarType),
+    /// One truth value per lane.
+    Mask,
+}
+
+/// A leaf function: it reads its arguments from a block of 8-byte slots and returns 0, or the site of a failed check.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    pub name: String,
+    /// A power of two, at most [`Program::MAX_LANES`].
+    pub lanes: u32,
+    /// The number of argument slots. A program with checks finds in the last one where to report.
+    pub slots: u32,
+    /// The type of every value, by id.
+    pub types: Vec<Type>,
+    pub body: Vec<Stmt>,
+}
+
+impl Program {
+    pub const MAX_LANES: u32 = 256;
+
+    pub fn ty(&self, value: ValueId) -> Type {
+        self.types[value.index()]
+    }
+
+    pub fn new_value(&mut self, ty: Type) -> ValueId {
+        let id = ValueId(u32::try_from(self.types.len()).expect("fewer than 2³² values"));
+        self.types.push(ty);
+        id
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stmt {
+    Let(ValueId, Op),
+    /// With [`Access::Same`], the element of the first lane is stored; the mask then says whether, by its first lane.
+    Store {
+        value: ValueId,
+        at: Address,
+        access: Access,
+        mask: Option<ValueId>,
+    },
+    /// Lane by lane in order: where two lanes meet, the later one stays.
+    Scatter {
+        value: ValueId,
+        base: ValueId,
+        index: ValueId,
+        mask: Option<ValueId>,
+    },
+    /// Ends the program with `site` unless `0 <= index < extent` in every lane of the mask; the index of the first lane
+    /// that fails is reported.
+    Check {
+        index: ValueId,
+        extent: ValueId,
+        mask: Option<ValueId>,
+        site: u32,
+    },
+    Loop(Loop),
+}
+
+/// Runs its body `trips` times, or not at all if that is negative.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loop {
+    pub trips: ValueId,
+    pub carried: Vec<Carried>,
+    pub body: Vec<Stmt>,
+}
+
+/// A value that goes from one iteration to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Carried {
+    /// What it is in the first iteration.
+    pub init: ValueId,
+    /// The value inside the body.
+    pub param: ValueId,
+    /// What it is in the next iteration, defined in the body or outside the loop.
+    pub next: ValueId,
+    /// The value after the loop: the last `next`, or `init`.
+    pub result: ValueId,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Op {
+    /// The word in an argument slot.
+    Arg(u32),
+    Const(i64),
+    Word(WordOp, ValueId, ValueId),
+
+    /// The same element in every lane.
+    Splat(Value),
+    /// The element in an argument slot, in every lane.
+    Scalar(u32),
+    /// A word in every lane, wrapped to the integer type of the result.
+    FromWord(ValueId),
+    /// The number of the lane, wrapped to the integer type of the result.
+    Iota,
+    /// Lanes that the mask leaves out are zero and touch no memory.
+    Load {
+        at: Address,
+        access: Access,
+        mask: Option<ValueId>,
+    },
+    /// The elements at `base + index * size of the element`.
+    Gather {
+        base: ValueId,
+        index: ValueId,
+        mask: Option<ValueId>,
+    },
+    Unary(UnaryOp, ValueId),
+    Binary(BinaryOp, ValueId, ValueId),
+    /// By a number of bits less than the width; 32- and 64-bit integers only.
+    Shift(ShiftOp, ValueId, u8),
+    /// `a * b + c`, rounded once.
+    Fma(ValueId, ValueId, ValueId),
+    /// Between element types, as Rust's `as`.
+    Convert(ValueId),
+    /// The same bits as another type of the same size.
+    Bitcast(ValueId),
+    /// Where the mask is set the second, elsewhere the third.
+    Select(ValueId, ValueId, ValueId),
+    /// All lanes combined in a fixed order: lane `l` with lane `l + n/2`, for `n` = lanes, halved until one is left.
+    /// Every lane of the result holds it.
+    Reduce(BinaryOp, ValueId),
+
+    /// The first so many lanes.
+    Prefix(ValueId),
+    Compare(CompareOp, ValueId, ValueId),
+}
+
+/// On words; comparisons give 0 or 1. Arithmetic wraps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WordOp {
+    Add,
+    Sub,
+    Mul,
+    Min,
+    Max,
+    And,
+    /// The second operand is a constant from 0 to 63.
+    Shl,
+    /// Keeps the sign; the second operand is a constant from 0 to 63.
+    Shr,
+    Lt,
+    Le,
+    Eq,
+    Ne,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    Neg,
+    Abs,
+    Sqrt,
+    Floor,
+    Ceil,
+    Trunc,
+    /// To the nearest integer, ties to even.
+    Round,
+    /// On integers and masks.
+    Not,
+}
+
+/// On floats, integers or masks, as `program` defines them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    /// Floats only.
+    Div,
+    /// NaN if either is NaN; -0 is less than +0.
+    Min,
+    Max,
+    /// `a < b ? a : b`, as the machine does it: of NaN or zeros the second. Floats only.
+    Least,
+    Most,
+    /// Integers and masks.
+    And,
+    Or,
+    Xor,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ShiftOp {
+    Left,
+    /// Fills with zeros.
+    Right,
+    /// Fills with the sign.
+    SignedRight,
+}
+
+/// Floats: ordered, except `Ne`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CompareOp {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+/// `base + index * scale + offset`, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Address {
+    pub base: ValueId,
+    /// The scale is 1, 2, 4 or 8.
+    pub index: Option<(ValueId, u8)>,
+    pub offset: i32,
+}
+
+impl Address {
+    pub fn of(base: ValueId) -> Address {
+        Address { base, index: None, offset: 0 }
+    }
+}
+
+/// Where the lanes of a load or store are, from its address on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Access {
+    /// One after the other.
+    Unit,
+    /// All at the address itself.
+    Same,
+    /// One before the other.
+    Reversed,
+    /// That many bytes apart.
+    Strided(ValueId),
+}
+
+macro_rules! names {
+    ($op:ident { $($variant:ident = $name:literal,)* }) => {
+        impl $op {
+            pub const ALL: &[$op] = &[$($op::$variant,)*];
+
+            /// The name in the text form.
+            pub fn name(self) -> &'static str {
+                match self { $($op::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+names!(WordOp {
+    Add = "word.add",
+    Sub = "word.sub",
+    Mul = "word.mul",
+    Min = "word.min",
+    Max = "word.max",
+    And = "word.and",
+    Shl = "word.shl",
+    Shr = "word.shr",
+    Lt = "word.lt",
+    Le = "word.le",
+    Eq = "word.eq",
+    Ne = "word.ne",
+});
+names!(UnaryOp {
+    Neg = "neg",
+    Abs = "abs",
+    Sqrt = "sqrt",
+    Floor = "floor",
+    Ceil = "ceil",
+    Trunc = "trunc",
+    Round = "round",
+    Not = "not",
+});
+names!(BinaryOp {
+    Add = "add",
+    Sub = "sub",
+    Mul = "mul",
+    Div = "div",
+    Min = "min",
+    Max = "max",
+    Least = "least",
+    Most = "most",
+    And = "and",
+    Or = "or",
+    Xor = "xor",
+});
+names!(ShiftOp {
+    Left = "shl",
+    Right = "shr",
+    SignedRight = "sar",
+});
+names!(CompareOp {
+    Eq = "eq",
+    Ne = "ne",
+    Lt = "lt",
+    Le = "le",
+    Gt = "gt",
+    Ge = "ge",
+});
+
+impl Op {
+    /// The values that it reads, in the order of the text.
+    pub fn operands(&self) -> Vec<ValueId> {
+        match *self {
+            Op::Arg(_) | Op::Const(_) | Op::Splat(_) | Op::Scalar(_) | Op::Iota => Vec::new(),
+            Op::FromWord(a) | Op::Convert(a) | Op::Bitcast(a) | Op::Prefix(a) => vec![a],
+            Op::Unary(_, a) | Op::Shift(_, a, _) | Op::Reduce(_, a) => vec![a],
+            Op::Word(_, a, b) => vec![a, b],
+            Op::Binary(_, a, b) | Op::Compare(_, a, b) => vec![a, b],
+            Op::Fma(a, b, c) | Op::Select(a, b, c) => vec![a, b, c],
+            Op::Load { at, access, mask } => at.operands().chain(access.operand()).chain(mask).collect(),
+            Op::Gather { base, index, mask } => [base, index].into_iter().chain(mask).collect(),
+        }
+    }
+}
+
+impl Address {
+    pub fn operands(self) -> impl Iterator<Item = ValueId> {
+        [self.base].into_iter().chain(self.index.map(|(index, _)| index))
+    }
+}
+
+impl Access {
+    pub fn operand(self) -> Option<ValueId> {
+        match self {
+            Access::Strided(stride) => Some(stride),
+            _ => None,
+        }
+    }
+}
+
+impl Stmt {
+    /// The values that it reads itself, without the body of a loop.
+    pub fn operands(&self) -> Vec<ValueId> {
+        match self {
+            Stmt::Let(_, op) => op.operands(),
+            Stmt::Store { value, at, access, mask } => {
+                [*value].into_iter().chain(at.operands()).chain(access.operand()).chain(*mask).collect()
+            }
+            Stmt::Scatter { value, base, index, mask } => [*value, *base, *index].into_iter().chain(*mask).collect(),
+            Stmt::Check { index, extent, mask, .. } => [*index, *extent].into_iter().chain(*mask).collect(),
+            Stmt::Loop(r#loop) => {
+                [r#loop.trips].into_iter().chain(r#loop.carried.iter().map(|carried| carried.init)).collect()
+            }
+        }
+    }
+}
+
+/// Whether a statement may end the program early, here or inside.
+pub(super) fn has_checks(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::Check { .. } => true,
+        Stmt::Loop(r#loop) => has_checks(&r#loop.body),
+        _ => false,
+    })
+}

@@ -1,0 +1,102 @@
+//! Random programs agree bit by bit: evaluator, Cranelift, AVX2, AVX-512, as far as the host has them.
+//!
+//! `FARKAS_LANES_SEED` and `FARKAS_LANES_COUNT` choose other programs, and more of them.
+
+use super::generate::{self, MEMORY, Random, SLOTS, START};
+use crate::code::Leaves;
+use crate::lanes::ir::Program;
+use crate::lanes::verify::{Verified, verify};
+use crate::lanes::x86::{self, Wide};
+use crate::lanes::{Outcome, evaluate, parse};
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// One program with its arguments and what it should do.
+struct Case {
+    seed: u64,
+    program: Verified,
+    slots: Vec<u64>,
+    memory: Vec<u8>,
+    expected: Vec<u8>,
+    outcome: Outcome,
+}
+
+/// A program that stays inside its memory; most do.
+fn case(seed: u64) -> Option<Case> {
+    let mut random = Random::new(seed);
+    let program: Program = generate::program(&mut random, seed as usize);
+    let text = program.to_string();
+    let again = parse(&text).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+    assert_eq!(again, program, "seed {seed}: the text reads back as another program\n{text}");
+    let program = verify(program).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+    let memory = generate::memory(&mut random);
+    let trips = random.below(3 * program.lanes as usize + 1) as i64;
+    let stride = random.below(64) as i64 - 32;
+    let mut slots = vec![START.cast_unsigned(), trips.cast_unsigned(), stride.cast_unsigned()];
+    slots.extend([random.next(), 1.5f64.to_bits() ^ random.next() >> 40, 0]);
+    assert_eq!(slots.len(), SLOTS as usize);
+    let mut expected = memory.clone();
+    let outcome = evaluate(&program, &slots, 0, &mut expected).ok()?;
+    Some(Case { seed, program, slots, memory, expected, outcome })
+}
+
+/// The tiers of this host, by name.
+fn tiers() -> Vec<(&'static str, Wide)> {
+    let mut tiers = Vec::new();
+    for (name, wide) in [("AVX2", Wide::Avx2), ("AVX-512", Wide::Avx512)] {
+        if wide.is_available() {
+            tiers.push((name, wide));
+        } else {
+            eprintln!("this host has no {name}: its code is not run");
+        }
+    }
+    tiers
+}
+
+#[test]
+fn random_programs_agree() {
+    let first = setting("FARKAS_LANES_SEED", 1);
+    let count = setting("FARKAS_LANES_COUNT", 2500);
+    let cases: Vec<Case> = (first..first + count).filter_map(case).collect();
+    assert!(
+        cases.len() as u64 * 10 >= count * 8,
+        "too many programs leave their memory: only {} of {count} do not",
+        cases.len()
+    );
+    for batch in cases.chunks(250) {
+        check(batch);
+    }
+}
+
+fn check(cases: &[Case]) {
+    let mut leaves = Leaves::new().expect("a module");
+    let mut runs = Vec::new();
+    for (position, case) in cases.iter().enumerate() {
+        for (name, wide) in tiers() {
+            let leaf = x86::emit(&case.program, wide);
+            let leaf = leaf.unwrap_or_else(|error| panic!("seed {}, {name}: {error}\n{}", case.seed, *case.program));
+            let id = leaves.add_bytes(&format!("{position} {name}"), &leaf.code).expect("bytes are added");
+            runs.push((position, name, id, leaf.code));
+        }
+    }
+    let mut leaves = leaves.finish().expect("the module is complete");
+    for (position, name, id, code) in runs {
+        let case = &cases[position];
+        // Aligned, so that a run is like the next.
+        let mut memory: Vec<u64> = vec![0; MEMORY / 8];
+        let mut report = 0;
+        let bytes = leaves.run_on(id, &case.slots, &case.memory, &mut memory, &mut report);
+        let outcome = Outcome { status: bytes.0, report };
+        let differs = bytes.1.iter().zip(&case.expected).position(|(a, b)| a != b);
+        assert!(
+            differs.is_none() && outcome == case.outcome,
+            "seed {}, {name}: {outcome:?} instead of {:?}, first difference at byte {differs:?}\n{}\n{}",
+            case.seed,
+            case.outcome,
+            *case.program,
+            x86::disassemble(&code)
+        );
+    }
+}

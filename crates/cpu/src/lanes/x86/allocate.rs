@@ -1,0 +1,256 @@
+//! Registers by linear scan.
+//!
+//! In: items over virtual registers.  Out: the same items, with a register for each.
+//!
+//! A virtual register is busy from its first to its last mention, and if that lies in a loop that it is live into, up to
+//! the end of the loop. When registers run out, the cheapest of those that are busy, counted by mentions and loop depth,
+//! moves to the frame, or is computed again where that takes no other register; then everything is done anew with what
+//! that leaves.
+
+use super::family;
+use super::machine::{Base, Class, First, Inst, Item, Mem, Operand, Stream, VReg, View};
+use iced_x86::{Code, Register};
+
+/// The registers of a function, and what became of those that did not fit.
+#[derive(Debug, Default)]
+pub(super) struct Allocation {
+    /// By virtual register.
+    pub(super) registers: Vec<u8>,
+    /// Values that were moved to the frame.
+    pub(super) spills: usize,
+    /// Values that are computed again at each use.
+    pub(super) repeated: usize,
+}
+
+/// General registers in the order of preference: those that a function may change come first. The argument block stays
+/// in `rdi`.
+pub(super) const GENERAL: [Register; 14] = [
+    Register::RAX,
+    Register::RCX,
+    Register::RDX,
+    Register::RSI,
+    Register::R8,
+    Register::R9,
+    Register::R10,
+    Register::R11,
+    Register::RBX,
+    Register::RBP,
+    Register::R12,
+    Register::R13,
+    Register::R14,
+    Register::R15,
+];
+
+/// Registers of a class; masks begin at `k1`, because `k0` cannot mask.
+fn count(class: Class, wide512: bool) -> u8 {
+    match class {
+        Class::General => GENERAL.len() as u8,
+        Class::Vector if wide512 => 32,
+        Class::Vector => 16,
+        Class::Mask => 7,
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Interval {
+    reg: VReg,
+    start: usize,
+    end: usize,
+    weight: f64,
+    /// A register that ends where this one starts, and whose place saves a copy.
+    hint: Option<VReg>,
+}
+
+/// Assigns registers, changing the stream where values have to live elsewhere.
+pub(super) fn allocate(stream: &mut Stream, wide512: bool) -> diag::Result<Allocation> {
+    let mut allocation = Allocation::default();
+    // Registers from here on were made for one instruction and must stay.
+    let first_short = stream.classes.len();
+    // Every round moves at least one register away, and those made for it are never moved.
+    for _ in 0..=first_short {
+        let intervals = intervals(stream);
+        match scan(stream, &intervals, wide512, first_short) {
+            Ok(registers) => {
+                allocation.registers = registers;
+                return Ok(allocation);
+            }
+            Err(victims) if victims.is_empty() => break,
+            Err(victims) => {
+                for victim in victims {
+                    match repeatable(stream, victim) {
+                        Some(definition) => {
+                            repeat(stream, victim, &definition);
+                            allocation.repeated += 1;
+                        }
+                        None => {
+                            spill(stream, victim, wide512);
+                            allocation.spills += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    Err(diag::Error::bug("lanes", "an instruction needs more registers than there are"))
+}
+
+fn intervals(stream: &Stream) -> Vec<Interval> {
+    let mut found: Vec<Option<Interval>> = vec![None; stream.classes.len()];
+    let mut loops = Vec::new();
+    let mut open = Vec::new();
+    for (position, item) in stream.items.iter().enumerate() {
+        match item {
+            Item::LoopStart => open.push(position),
+            Item::LoopEnd => loops.extend(open.pop().map(|start| (2 * start, 2 * position + 1))),
+            _ => {}
+        }
+        let weight = 8f64.powi(open.len() as i32);
+        item.registers(|reg, read, written| {
+            let (start, end) = (2 * position + usize::from(!read), 2 * position + usize::from(written));
+            let interval = found[reg.index()].get_or_insert(Interval { reg, start, end, weight: 0.0, hint: None });
+            interval.end = interval.end.max(end);
+            interval.weight += weight;
+        });
+        if let Item::Copy { to, from } = item
+            && let Some(interval) = found[to.index()].as_mut().filter(|interval| interval.start == 2 * position + 1)
+        {
+            interval.hint = Some(*from);
+        }
+    }
+    let mut found: Vec<Interval> = found.into_iter().flatten().collect();
+    for interval in &mut found {
+        // Inner loops end first, so an outer loop sees what an inner one has extended.
+        for (start, end) in &loops {
+            if interval.start < *start && (*start..*end).contains(&interval.end) {
+                interval.end = *end;
+            }
+        }
+    }
+    found.sort_by_key(|interval| (interval.start, interval.reg));
+    found
+}
+
+/// The registers, or which virtual registers to move away.
+fn scan(stream: &Stream, intervals: &[Interval], wide512: bool, first_short: usize) -> Result<Vec<u8>, Vec<VReg>> {
+    let mut registers = vec![u8::MAX; stream.classes.len()];
+    let mut active: Vec<&Interval> = Vec::new();
+    let mut victims = Vec::new();
+    for interval in intervals {
+        active.retain(|other| other.end >= interval.start);
+        let class = stream.classes[interval.reg.index()];
+        let same = |other: &&&Interval| stream.classes[other.reg.index()] == class;
+        let busy: Vec<u8> = active.iter().filter(same).map(|other| registers[other.reg.index()]).collect();
+        let hint = interval.hint.map(|hint| registers[hint.index()]).filter(|hint| *hint != u8::MAX);
+        let mut free = hint.into_iter().chain(0..count(class, wide512)).filter(|reg| !busy.contains(reg));
+        if let Some(register) = free.next() {
+            registers[interval.reg.index()] = register;
+            active.push(interval);
+            continue;
+        }
+        let candidates = active.iter().filter(same).copied().chain([interval]);
+        let cheap = candidates.filter(|other| other.reg.index() < first_short);
+        let victim = cheap.min_by(|a, b| a.weight.total_cmp(&b.weight).then(b.end.cmp(&a.end)));
+        let Some(victim) = victim else { return Err(victims) };
+        victims.push(victim.reg);
+        if victim.reg != interval.reg {
+            registers[interval.reg.index()] = registers[victim.reg.index()];
+            active.retain(|other| other.reg != victim.reg);
+            active.push(interval);
+        }
+    }
+    if victims.is_empty() { Ok(registers) } else { Err(victims) }
+}
+
+/// The one definition of a register, if it needs no other register and memory that never changes.
+fn repeatable(stream: &Stream, reg: VReg) -> Option<Inst> {
+    let mut definition = None;
+    for item in &stream.items {
+        let mut writes = false;
+        item.registers(|other, _, written| writes |= other == reg && written);
+        if writes {
+            let Item::Inst(inst) = item else { return None };
+            if definition.replace(inst).is_some() {
+                return None;
+            }
+        }
+    }
+    let inst = definition?;
+    let constant = |operand: &Operand| match operand {
+        Operand::Reg(..) => false,
+        Operand::Imm(_) => true,
+        Operand::Mem(mem) => mem.index.is_none() && matches!(mem.base, Base::Pool | Base::Arguments),
+    };
+    let plain = match inst.first {
+        First::Cleared => true,
+        First::Written => inst.operands[1..].iter().all(constant),
+        First::ReadAndWritten | First::Read => false,
+    };
+    (plain && inst.mask.is_none()).then(|| inst.clone())
+}
+
+fn repeat(stream: &mut Stream, reg: VReg, definition: &Inst) {
+    let items = std::mem::take(&mut stream.items);
+    for mut item in items {
+        let (mut reads, mut writes) = (false, false);
+        item.registers(|other, read, written| {
+            reads |= other == reg && read;
+            writes |= other == reg && written;
+        });
+        if writes {
+            continue;
+        }
+        if reads {
+            let short = stream.fresh(stream.classes[reg.index()]);
+            let mut again = Item::Inst(definition.clone());
+            again.map_registers(|_| short);
+            stream.items.push(again);
+            item.map_registers(|other| if other == reg { short } else { other });
+        }
+        stream.items.push(item);
+    }
+}
+
+/// Keeps a register in the frame: loaded before each use, stored after each change.
+fn spill(stream: &mut Stream, reg: VReg, wide512: bool) {
+    let slot = stream.frame_slot();
+    let class = stream.classes[reg.index()];
+    let items = std::mem::take(&mut stream.items);
+    for mut item in items {
+        let (mut reads, mut writes) = (false, false);
+        item.registers(|other, read, written| {
+            reads |= other == reg && read;
+            writes |= other == reg && written;
+        });
+        if !reads && !writes {
+            stream.items.push(item);
+            continue;
+        }
+        let short = stream.fresh(class);
+        item.map_registers(|other| if other == reg { short } else { other });
+        if reads {
+            stream.items.push(Item::Inst(transfer(class, short, slot, true, wide512)));
+        }
+        stream.items.push(item);
+        if writes {
+            stream.items.push(Item::Inst(transfer(class, short, slot, false, wide512)));
+        }
+    }
+}
+
+fn transfer(class: Class, reg: VReg, slot: Mem, load: bool, wide512: bool) -> Inst {
+    let (load_code, store_code, view) = match class {
+        Class::General => (Code::Mov_r64_rm64, Code::Mov_rm64_r64, View::Q),
+        Class::Mask => (Code::VEX_Kmovq_kr_km64, Code::VEX_Kmovq_m64_kr, View::K),
+        Class::Vector => {
+            let view = if wide512 { View::Z } else { View::Y };
+            let code = |family: family::Family| family.code(wide512, view).unwrap_or_default();
+            (code(family::LOAD), code(family::STORE), view)
+        }
+    };
+    let (register, memory) = (Operand::Reg(reg, view), Operand::Mem(slot));
+    let (code, first, operands) = match load {
+        true => (load_code, First::Written, vec![register, memory]),
+        false => (store_code, First::Read, vec![memory, register]),
+    };
+    Inst { code, first, operands, mask: None, zeroing: false }
+}

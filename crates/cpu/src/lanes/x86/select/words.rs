@@ -1,0 +1,153 @@
+//! Words: integers and addresses in general registers.
+
+use iced_x86::Code;
+
+use super::{Selector, bug};
+use crate::lanes::ir::{Address, ValueId, WordOp};
+use crate::lanes::x86::machine::{Base, First, Mem, Operand, VReg, View};
+
+impl Selector<'_> {
+    pub(super) fn set_word(&mut self, to: VReg, value: i64) {
+        let code = if i32::try_from(value).is_ok() { Code::Mov_rm64_imm32 } else { Code::Mov_r64_imm64 };
+        self.push(code, First::Written, vec![Operand::Reg(to, View::Q), Operand::Imm(value)]);
+    }
+
+    /// A word in a register. Constants are written down where they are used.
+    pub(super) fn word(&mut self, value: ValueId) -> VReg {
+        match (self.places[value.index()].first(), self.constants[value.index()]) {
+            (Some(register), _) => *register,
+            (None, constant) => {
+                let register = self.general();
+                self.set_word(register, constant.unwrap_or(0));
+                register
+            }
+        }
+    }
+
+    fn constant32(&self, value: ValueId) -> Option<i64> {
+        self.constants[value.index()].filter(|constant| i32::try_from(*constant).is_ok())
+    }
+
+    pub(super) fn argument(&mut self, value: ValueId, slot: u32) -> diag::Result<()> {
+        let to = self.result(value)[0];
+        let from = Mem::new(Base::Arguments, argument_offset(slot)?);
+        self.push(Code::Mov_r64_rm64, First::Written, vec![Operand::Reg(to, View::Q), Operand::Mem(from)]);
+        Ok(())
+    }
+
+    /// `to = a op b`, in one register.
+    pub(super) fn general_op(&mut self, code: Code, to: VReg, source: Operand) {
+        self.push(code, First::ReadAndWritten, vec![Operand::Reg(to, View::Q), source]);
+    }
+
+    pub(super) fn lea(&mut self, to: VReg, mem: Mem) {
+        self.push(Code::Lea_r64_m, First::Written, vec![Operand::Reg(to, View::Q), Operand::Mem(mem)]);
+    }
+
+    pub(super) fn word_op(&mut self, value: ValueId, op: WordOp, a: ValueId, b: ValueId) -> diag::Result<()> {
+        // Sums are made by `lea`, which leaves both operands alone and can work in place.
+        let offset = match (op, self.constant32(b)) {
+            (WordOp::Add, Some(offset)) => Some(offset),
+            (WordOp::Sub, Some(offset)) => Some(-offset).filter(|offset| i32::try_from(*offset).is_ok()),
+            _ => None,
+        };
+        if let Some(offset) = offset {
+            let a = self.word(a);
+            let to = self.result(value)[0];
+            self.lea(to, Mem::new(Base::Reg(a), offset as i32));
+            return Ok(());
+        }
+        if op == WordOp::Add {
+            let (a, b) = (self.word(a), self.word(b));
+            let to = self.result(value)[0];
+            self.lea(to, Mem { base: Base::Reg(a), index: Some((b, 1)), offset: 0, broadcast: false });
+            return Ok(());
+        }
+        let constant = self.constant32(b);
+        let (a, b_register) = (self.word(a), if constant.is_some() { None } else { Some(self.word(b)) });
+        let b_operand = || b_register.map(|b| Operand::Reg(b, View::Q)).or(constant.map(Operand::Imm));
+        let b_operand = b_operand().ok_or_else(|| bug("a word without a place"))?;
+        // In a register of its own, because the place of the result may be that of an operand.
+        let work = self.general();
+        match op {
+            WordOp::Mul => match constant {
+                Some(_) => {
+                    let operands = vec![Operand::Reg(work, View::Q), Operand::Reg(a, View::Q), b_operand];
+                    self.push(Code::Imul_r64_rm64_imm32, First::Written, operands);
+                }
+                None => {
+                    self.copy(work, a);
+                    self.general_op(Code::Imul_r64_rm64, work, b_operand);
+                }
+            },
+            WordOp::Add | WordOp::Sub => {
+                let b = self.word(b);
+                self.copy(work, a);
+                self.general_op(Code::Sub_r64_rm64, work, Operand::Reg(b, View::Q));
+            }
+            WordOp::And | WordOp::Shl | WordOp::Shr => {
+                self.copy(work, a);
+                let code = match (op, constant.is_some()) {
+                    (WordOp::Shl, _) => Code::Shl_rm64_imm8,
+                    (WordOp::Shr, _) => Code::Sar_rm64_imm8,
+                    (_, true) => Code::And_rm64_imm32,
+                    (_, false) => Code::And_r64_rm64,
+                };
+                self.general_op(code, work, b_operand);
+            }
+            WordOp::Min | WordOp::Max => {
+                let b = self.word(b);
+                self.copy(work, a);
+                self.compare_words(a, Operand::Reg(b, View::Q));
+                let code = if op == WordOp::Min { Code::Cmovg_r64_rm64 } else { Code::Cmovl_r64_rm64 };
+                self.general_op(code, work, Operand::Reg(b, View::Q));
+            }
+            WordOp::Lt | WordOp::Le | WordOp::Eq | WordOp::Ne => {
+                let one = self.general();
+                self.set_word(one, 1);
+                self.set_word(work, 0);
+                self.compare_words(a, b_operand);
+                let code = match op {
+                    WordOp::Lt => Code::Cmovl_r64_rm64,
+                    WordOp::Le => Code::Cmovle_r64_rm64,
+                    WordOp::Eq => Code::Cmove_r64_rm64,
+                    _ => Code::Cmovne_r64_rm64,
+                };
+                self.general_op(code, work, Operand::Reg(one, View::Q));
+            }
+        }
+        let to = self.result(value)[0];
+        self.copy(to, work);
+        Ok(())
+    }
+
+    pub(super) fn compare_words(&mut self, a: VReg, b: Operand) {
+        let code = if matches!(b, Operand::Imm(_)) { Code::Cmp_rm64_imm32 } else { Code::Cmp_r64_rm64 };
+        self.push(code, First::Read, vec![Operand::Reg(a, View::Q), b]);
+    }
+
+    /// A memory operand at an address.
+    pub(super) fn memory(&mut self, at: &Address) -> Mem {
+        let base = Base::Reg(self.word(at.base));
+        let index = at.index.map(|(index, scale)| (self.word(index), scale));
+        Mem { base, index, offset: at.offset, broadcast: false }
+    }
+
+    /// The same, some bytes further. Far offsets are added into a register.
+    pub(super) fn further(&mut self, mem: Mem, bytes: i64) -> diag::Result<Mem> {
+        let offset = i64::from(mem.offset).wrapping_add(bytes);
+        if let Ok(offset) = i32::try_from(offset) {
+            return Ok(Mem { offset, ..mem });
+        }
+        let (far, sum) = (self.general(), self.general());
+        self.set_word(far, bytes);
+        self.lea(sum, mem);
+        self.general_op(Code::Add_r64_rm64, sum, Operand::Reg(far, View::Q));
+        Ok(Mem::new(Base::Reg(sum), 0))
+    }
+}
+
+pub(super) fn argument_offset(slot: u32) -> diag::Result<i32> {
+    let offset = slot.checked_mul(8).and_then(|offset| i32::try_from(offset).ok());
+    offset.ok_or_else(|| bug("too many arguments"))
+}
