@@ -125,8 +125,17 @@ impl Leaves {
         Ok(Leaves { module: OwnedModule::new(JITModule::new(builder)) })
     }
 
-    pub(crate) fn module(&mut self) -> diag::Result<&mut JITModule> {
-        self.module.get()
+    /// A program in Cranelift's pieces.
+    pub(crate) fn add_program(&mut self, name: &str, program: &crate::lanes::Verified) -> diag::Result<FuncId> {
+        use cranelift_module::{Linkage, Module};
+        let module = self.module.get()?;
+        let bug = |error: cranelift_module::ModuleError| diag::Error::bug("cpu", format!("{error:?}"));
+        let mut context = module.make_context();
+        context.func.signature = crate::lanes::signature(module);
+        let id = module.declare_function(name, Linkage::Local, &context.func.signature).map_err(bug)?;
+        crate::lanes::clif::emit(program, module.target_config(), &mut context.func)?;
+        module.define_function(id, &mut context).map_err(bug)?;
+        Ok(id)
     }
 
     pub(crate) fn add_bytes(&mut self, name: &str, code: &[u8]) -> diag::Result<FuncId> {

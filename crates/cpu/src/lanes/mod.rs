@@ -3,14 +3,16 @@
 //! In: a vector loop nest.  Out: a leaf function in bytes or in Cranelift's hands.
 //! Width-free: a value has as many lanes as the schedule says, and each emitter cuts it into the registers it has.
 
+pub(crate) mod clif;
 mod eval;
+mod facts;
 mod ir;
 mod print;
 mod read;
 #[cfg(test)]
 mod tests;
 mod verify;
-mod x86;
+pub(crate) mod x86;
 
 use cranelift_codegen::ir::{AbiParam, Signature, types};
 use cranelift_codegen::isa::CallConv;

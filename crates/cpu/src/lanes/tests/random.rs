@@ -80,6 +80,10 @@ fn check(cases: &[Case]) {
             let id = leaves.add_bytes(&format!("{position} {name}"), &leaf.code).expect("bytes are added");
             runs.push((position, name, id, leaf.code));
         }
+        let name = "Cranelift";
+        let id = leaves.add_program(&format!("{position} {name}"), &case.program);
+        let id = id.unwrap_or_else(|error| panic!("seed {}, {name}: {error}\n{}", case.seed, *case.program));
+        runs.push((position, name, id, Vec::new()));
     }
     let mut leaves = leaves.finish().expect("the module is complete");
     for (position, name, id, code) in runs {

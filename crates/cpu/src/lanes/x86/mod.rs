@@ -6,7 +6,6 @@
 
 mod allocate;
 mod encode;
-mod facts;
 mod family;
 mod machine;
 mod select;

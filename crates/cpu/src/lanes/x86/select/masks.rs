@@ -5,6 +5,7 @@ use program::ScalarType;
 
 use super::arithmetic::by_bytes;
 use super::{Selector, Source, bug, view};
+use crate::lanes::facts::integer_type;
 use crate::lanes::ir::{BinaryOp, CompareOp, ValueId};
 use crate::lanes::x86::family::{self, Family};
 use crate::lanes::x86::machine::{Base, First, Item, Mem, Operand, VReg, View};
@@ -32,7 +33,7 @@ impl Selector<'_> {
             self.copy(to, mask);
             return Ok(());
         }
-        let (from, to_type) = (integer(bytes), integer(self.cut.widest as usize));
+        let (from, to_type) = (integer_type(bytes), integer_type(self.cut.widest as usize));
         self.widen_into(to, mask, from, to_type)
     }
 
@@ -281,7 +282,7 @@ impl Selector<'_> {
                 self.push(Code::VEX_Bzhi_r64_rm64_r64, First::Written, operands);
                 self.mask_from(to, bits);
             } else {
-                let ty = integer(self.cut.widest as usize);
+                let ty = integer_type(self.cut.widest as usize);
                 let splat = self.vector();
                 self.splat_word(splat, rest, ty.bytes(), self.mask_view())?;
                 let lanes = self.counting(ty, 0);
@@ -356,15 +357,5 @@ impl Selector<'_> {
         let to = Mem::new(Base::Reg(report), 0);
         self.push(Code::Mov_rm64_r64, First::Read, vec![Operand::Mem(to), Operand::Reg(value, View::Q)]);
         self.stream.items.push(Item::Return(i32::try_from(site).unwrap_or(i32::MAX)));
-    }
-}
-
-/// The integer type of a size.
-pub(super) fn integer(bytes: usize) -> ScalarType {
-    match bytes {
-        1 => ScalarType::I8,
-        2 => ScalarType::I16,
-        4 => ScalarType::I32,
-        _ => ScalarType::I64,
     }
 }

@@ -18,14 +18,14 @@ mod words;
 use iced_x86::Code;
 use program::ScalarType;
 
-use super::facts::{Cut, Facts};
 use super::family::Family;
 use super::machine::{Class, First, Inst, Item, Label, Mem, Operand, Stream, VReg, View};
+use crate::lanes::facts::{Cut, Facts};
 use crate::lanes::ir::{Op, Program, Stmt, Type, ValueId};
 use crate::lanes::verify::Verified;
 
 pub(super) fn select(program: &Verified, wide512: bool) -> diag::Result<Stream> {
-    let cut = Cut::of(program, wide512);
+    let cut = Cut::of(program, if wide512 { 64 } else { 32 });
     let facts = Facts::of(program, cut);
     let count = program.types.len();
     let mut selector = Selector {

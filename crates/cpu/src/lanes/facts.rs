@@ -25,6 +25,7 @@ pub(super) struct Facts {
 /// How the program is cut into registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cut {
+    /// AVX-512, with its masks and embedded broadcasts.
     pub(super) wide512: bool,
     /// Lanes per register.
     pub(super) group: u32,
@@ -36,14 +37,14 @@ pub(super) struct Cut {
 
 impl Cut {
     /// All values are cut alike, so that the widest elements just fill a register.
-    pub(super) fn of(program: &Program, wide512: bool) -> Cut {
+    pub(super) fn of(program: &Program, register: u32) -> Cut {
         let bytes = program.types.iter().filter_map(|ty| match ty {
             Type::Lanes(ty) => Some(ty.bytes() as u32),
             _ => None,
         });
         let widest = bytes.max().unwrap_or(8);
-        let group = program.lanes.min(if wide512 { 64 } else { 32 } / widest);
-        Cut { wide512, group, pieces: program.lanes / group, widest }
+        let group = program.lanes.min(register / widest);
+        Cut { wide512: register == 64, group, pieces: program.lanes / group, widest }
     }
 
     pub(super) fn bytes(&self, ty: ScalarType) -> u32 {
@@ -223,4 +224,14 @@ fn spread(program: &Program, body: &[Stmt], uniform: &mut [bool]) -> bool {
         }
     }
     changed
+}
+
+/// The signed integer type of a size.
+pub(super) fn integer_type(bytes: usize) -> ScalarType {
+    match bytes {
+        1 => ScalarType::I8,
+        2 => ScalarType::I16,
+        4 => ScalarType::I32,
+        _ => ScalarType::I64,
+    }
 }
