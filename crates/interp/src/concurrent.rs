@@ -71,6 +71,26 @@ struct Lane {
     arrays: Vec<(usize, Data)>,
 }
 
+/// What happens to a place.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Set(Value),
+    /// Combines it with a value.
+    Combine(BinaryOp, Value),
+    /// Adds a product, rounded once.
+    Fuse(Value, Value),
+}
+
+/// `a * b + c`, rounded once.
+fn fused(a: Value, b: Value, c: Value) -> Value {
+    match (a, b, c) {
+        (Value::F32(a), Value::F32(b), Value::F32(c)) => Value::F32(a.mul_add(b, c)),
+        (Value::F64(a), Value::F64(b), Value::F64(c)) => Value::F64(a.mul_add(b, c)),
+        // The verifier has seen to it that there are floats only.
+        _ => c,
+    }
+}
+
 /// Where a store of a lane goes.
 enum Place {
     Cell(usize, usize),
@@ -233,21 +253,25 @@ impl Machine<'_> {
                 self.lockstep(found, lanes, &yes, then, strict)?;
                 self.lockstep(found, lanes, &no, otherwise, strict)
             }
-            Stmt::Store(access, value) => self.together(found, lanes, active, None, |machine| {
+            Stmt::Store(access, value) => self.together(found, lanes, active, |machine| {
                 let value = machine.expr(value)?;
-                Ok((Place::Cell(access.array, machine.position(access)?), value))
+                Ok((Place::Cell(access.array, machine.position(access)?), Change::Set(value)))
             }),
-            Stmt::Update(target, op, value) => self.together(found, lanes, active, Some(*op), |machine| {
+            Stmt::Update(target, op, value) => self.together(found, lanes, active, |machine| {
                 let value = machine.expr(value)?;
-                Ok((machine.place_of(target)?, value))
+                Ok((machine.place_of(target)?, Change::Combine(*op, value)))
             }),
-            Stmt::Scatter(cell, op, value) => self.together(found, lanes, active, Some(*op), |machine| {
+            Stmt::Fuse(target, a, b) => self.together(found, lanes, active, |machine| {
+                let (a, b) = (machine.expr(a)?, machine.expr(b)?);
+                Ok((machine.place_of(target)?, Change::Fuse(a, b)))
+            }),
+            Stmt::Scatter(cell, op, value) => self.together(found, lanes, active, |machine| {
                 let value = machine.expr(value)?;
-                Ok((Place::Cell(cell.array, machine.find(cell)?), value))
+                Ok((Place::Cell(cell.array, machine.find(cell)?), Change::Combine(*op, value)))
             }),
-            Stmt::Set(local, value) => {
-                self.together(found, lanes, active, None, |machine| Ok((Place::Local(*local), machine.expr(value)?)))
-            }
+            Stmt::Set(local, value) => self.together(found, lanes, active, |machine| {
+                Ok((Place::Local(*local), Change::Set(machine.expr(value)?)))
+            }),
             Stmt::Alloc(array, body) => {
                 for number in active {
                     let data = self.fresh(*array)?;
@@ -270,15 +294,14 @@ impl Machine<'_> {
         found: &Concurrent,
         lanes: &mut [Lane],
         active: &[usize],
-        op: Option<BinaryOp>,
-        read: impl Fn(&mut Self) -> Run<(Place, Value)>,
+        read: impl Fn(&mut Self) -> Run<(Place, Change)>,
     ) -> Run<()> {
         let mut writes = Vec::with_capacity(active.len());
         for number in active {
             writes.push((*number, self.in_lane(found, &mut lanes[*number], &read)?));
         }
-        for (number, (place, value)) in writes {
-            self.in_lane(found, &mut lanes[number], |machine| machine.put(&place, op, value))?;
+        for (number, (place, change)) in writes {
+            self.in_lane(found, &mut lanes[number], |machine| machine.put(&place, change))?;
         }
         Ok(())
     }
@@ -290,10 +313,11 @@ impl Machine<'_> {
         })
     }
 
-    fn put(&mut self, place: &Place, op: Option<BinaryOp>, value: Value) -> Run<()> {
-        let combined = |old: Value| match op {
-            Some(op) => eval::binary(op, old, value),
-            None => Ok(value),
+    fn put(&mut self, place: &Place, change: Change) -> Run<()> {
+        let combined = |old: Value| match change {
+            Change::Set(value) => Ok(value),
+            Change::Combine(op, value) => eval::binary(op, old, value),
+            Change::Fuse(a, b) => Ok(fused(a, b, old)),
         };
         let failed = |_| Box::new(Error::Malformed { what: "an update divides".to_owned() });
         match place {
@@ -312,13 +336,19 @@ impl Machine<'_> {
     /// One update, outside lockstep.
     pub(crate) fn update(&mut self, target: &Target, op: BinaryOp, value: Value) -> Run<()> {
         let place = self.place_of(target)?;
-        self.put(&place, Some(op), value)
+        self.put(&place, Change::Combine(op, value))
+    }
+
+    /// One update that adds a product, outside lockstep.
+    pub(crate) fn fuse(&mut self, target: &Target, a: Value, b: Value) -> Run<()> {
+        let place = self.place_of(target)?;
+        self.put(&place, Change::Fuse(a, b))
     }
 
     /// One scatter, outside lockstep.
     pub(crate) fn scatter(&mut self, cell: &Cell, op: BinaryOp, value: Value) -> Run<()> {
         let place = Place::Cell(cell.array, self.find(cell)?);
-        self.put(&place, Some(op), value)
+        self.put(&place, Change::Combine(op, value))
     }
 
     /// One store, outside lockstep.

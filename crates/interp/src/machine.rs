@@ -105,6 +105,8 @@ pub(crate) enum Stmt {
     Set(usize, Expr),
     /// Combines the value with what is in a cell or local whose place is known.
     Update(Target, BinaryOp, Expr),
+    /// Adds a product of floats to it, rounded once.
+    Fuse(Target, Expr, Expr),
     /// Iterations that run at once.
     Concurrent(Box<Concurrent>),
     /// An array with cells of its own for the time of the statements.
@@ -238,6 +240,10 @@ impl Machine<'_> {
             Stmt::Update(target, op, value) => {
                 let value = self.expr(value)?;
                 self.update(target, *op, value)
+            }
+            Stmt::Fuse(target, a, b) => {
+                let (a, b) = (self.expr(a)?, self.expr(b)?);
+                self.fuse(target, a, b)
             }
             Stmt::Concurrent(found) => self.concurrently(found),
             Stmt::Alloc(array, body) => self.alloc(*array, body),

@@ -98,7 +98,10 @@ impl Resolver<'_> {
                     loops::Target::Cell { array, index } => Target::Cell(self.access(*array, index)),
                     loops::Target::Local(local) => Target::Local(local.index()),
                 };
-                Stmt::Update(target, *op, self.expr(value, None))
+                match loops::fused_factors(*op, value) {
+                    Some((a, b)) => Stmt::Fuse(target, self.expr(a, None), self.expr(b, None)),
+                    None => Stmt::Update(target, *op, self.expr(value, None)),
+                }
             }
             loops::Stmt::Set { local, value } => Stmt::Set(local.index(), self.expr(value, None)),
             loops::Stmt::Alloc { array, body, .. } => Stmt::Alloc(array.index(), self.block(body)),

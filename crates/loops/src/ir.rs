@@ -273,6 +273,16 @@ pub fn combines(op: BinaryOp) -> bool {
     matches!(op, Add | Mul | Min | Max | And | Or)
 }
 
+/// The factors of an update that adds a product of floats. Such an update is rounded once, `fma(a, b, target)`: a
+/// reduction is free to do so, and everyone who runs loops does, so that all get the same bits.
+pub fn fused_factors(op: BinaryOp, value: &Expr) -> Option<(&Expr, &Expr)> {
+    match &value.kind {
+        ExprKind::Binary(BinaryOp::Mul, a, b) if op == BinaryOp::Add && value.ty.is_float() => Some((a, b)),
+        ExprKind::At(_, inner) => fused_factors(op, inner),
+        _ => None,
+    }
+}
+
 impl Target {
     /// The array whose cell it is.
     pub fn array(&self) -> Option<ArrayId> {

@@ -34,7 +34,7 @@ pub use concurrent::{reductions_of, runs_in_lockstep};
 pub use contract::contract;
 pub use ir::{
     ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LocalDecl, LocalId, LoopKind, Parallel,
-    ParamId, Reduction, ScalarDecl, ScalarId, Space, Stmt, Target, VarId, combines,
+    ParamId, Reduction, ScalarDecl, ScalarId, Space, Stmt, Target, VarId, combines, fused_factors,
 };
 pub use magnitude::index_arithmetic_fits;
 pub use narrow::narrow;

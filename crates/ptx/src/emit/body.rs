@@ -251,19 +251,17 @@ impl Emitter<'_> {
                 Ok(())
             }
             Stmt::Update { target: loops::Target::Cell { array, index }, op, value } => {
-                let y = self.expr(value)?;
-                let y = self.in_register(y, value.ty);
+                let term = self.term(*op, value)?;
                 let to = self.cell(*array, index)?;
                 let x = self.load_cell(to, value.ty, Cache::Default);
-                let result = self.operator(*op, value.ty, x.into(), y.into())?;
+                let result = self.updated(*op, value.ty, x, term)?;
                 self.store(to, value.ty, result);
                 Ok(())
             }
             Stmt::Update { target: loops::Target::Local(local), op, value } => {
-                let y = self.expr(value)?;
-                let y = self.in_register(y, value.ty);
+                let term = self.term(*op, value)?;
                 let local = self.local(*local)?;
-                let result = self.operator(*op, value.ty, local.into(), y.into())?;
+                let result = self.updated(*op, value.ty, local, term)?;
                 self.b.set(held(value.ty), local, result);
                 Ok(())
             }
@@ -283,6 +281,30 @@ impl Emitter<'_> {
             Stmt::Barrier => {
                 self.b.barrier();
                 Ok(())
+            }
+        }
+    }
+
+    /// The value of an update, or the factors of one that adds a product and is rounded once.
+    fn term(&mut self, op: program::BinaryOp, value: &loops::Expr) -> Emit<Term> {
+        let (value, factor) = match loops::fused_factors(op, value) {
+            Some((a, b)) => (a, Some(b)),
+            None => (value, None),
+        };
+        let first = self.expr(value)?;
+        let first = self.in_register(first, value.ty);
+        let Some(factor) = factor else { return Ok(Term::Value(first)) };
+        let second = self.expr(factor)?;
+        Ok(Term::Product(first, self.in_register(second, factor.ty)))
+    }
+
+    fn updated(&mut self, op: program::BinaryOp, ty: ScalarType, old: Reg, term: Term) -> Emit<Reg> {
+        match term {
+            Term::Value(value) => self.operator(op, ty, old.into(), value.into()),
+            Term::Product(a, b) => {
+                let dst = self.b.reg(held(ty));
+                self.b.fma_into(held(ty), dst, a, b, old);
+                Ok(dst)
             }
         }
     }
@@ -416,4 +438,11 @@ fn collect_written(stmts: &[Stmt], found: &mut HashSet<ArrayId>) {
             Stmt::Set { .. } | Stmt::Barrier => {}
         }
     }
+}
+
+/// What an update combines with its target.
+#[derive(Clone, Copy, Debug)]
+enum Term {
+    Value(Reg),
+    Product(Reg, Reg),
 }
