@@ -106,6 +106,25 @@ impl Drop for Scratch {
     }
 }
 
+/// Bytes of `a` in the order that `b` says, zero where its top bit is set: what Cranelift calls on a host without SSSE3.
+#[cfg(target_arch = "x86_64")]
+#[expect(improper_ctypes_definitions, reason = "the C convention passes such vectors in registers, as Cranelift does")]
+pub(crate) extern "C" fn shuffle_bytes(
+    a: std::arch::x86_64::__m128i,
+    b: std::arch::x86_64::__m128i,
+) -> std::arch::x86_64::__m128i {
+    // SAFETY: both types are 16 bytes long, and any bytes are a value of either.
+    let (a, b) = unsafe {
+        (
+            std::mem::transmute::<std::arch::x86_64::__m128i, [u8; 16]>(a),
+            std::mem::transmute::<std::arch::x86_64::__m128i, [u8; 16]>(b),
+        )
+    };
+    let moved: [u8; 16] = b.map(|from| if from & 0x80 != 0 { 0 } else { a[usize::from(from & 15)] });
+    // SAFETY: as above.
+    unsafe { std::mem::transmute::<[u8; 16], std::arch::x86_64::__m128i>(moved) }
+}
+
 /// A leaf: the block of arguments, and the status.
 #[cfg(test)]
 pub(crate) type LeafEntry = unsafe extern "sysv64" fn(*const u64) -> i32;
@@ -120,8 +139,10 @@ pub(crate) struct Leaves {
 impl Leaves {
     pub(crate) fn new() -> diag::Result<Leaves> {
         use cranelift_jit::JITBuilder;
-        let mut builder = JITBuilder::with_isa(crate::isa::host()?, cranelift_module::default_libcall_names());
+        let mut builder =
+            JITBuilder::with_isa(crate::isa::host(crate::Tier::native())?, cranelift_module::default_libcall_names());
         builder.symbols(crate::math::symbols());
+        builder.symbols(crate::libcalls::symbols());
         Ok(Leaves { module: OwnedModule::new(JITModule::new(builder)) })
     }
 

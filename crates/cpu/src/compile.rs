@@ -12,7 +12,7 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleReloc, default_libcall_names};
 
 use crate::code::{Code, OwnedModule};
-use crate::{call, emit, isa, math, place};
+use crate::{Tier, call, emit, isa, leaves, libcalls, math, place};
 
 /// What to do beside compiling.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +21,8 @@ pub struct Options {
     pub keep_text: bool,
     /// Test every subscript at run time. Kernels from the compiler are proven and need no tests.
     pub check_bounds: bool,
+    /// The instructions to use; the best that the host has if nothing is said.
+    pub tier: Option<Tier>,
 }
 
 /// Machine code of one kernel. Threads may share it; its memory is freed on drop.
@@ -30,6 +32,7 @@ pub struct Compiled {
     pub(crate) code: Code,
     clif: String,
     asm: String,
+    lanes: String,
 }
 
 impl Compiled {
@@ -42,6 +45,11 @@ impl Compiled {
     pub fn asm(&self) -> &str {
         &self.asm
     }
+
+    /// The lane programs of its vector loops, and why others have none. Empty unless [`Options::keep_text`] was set.
+    pub fn lanes(&self) -> &str {
+        &self.lanes
+    }
 }
 
 /// Compiles for this machine.
@@ -51,21 +59,25 @@ pub fn compile(kernel: &loops::Verified) -> diag::Result<Compiled> {
 
 /// Compiles for this machine, as `options` say.
 pub fn compile_with(kernel: &loops::Verified, options: &Options) -> diag::Result<Compiled> {
-    let isa = isa::host()?;
+    let tier = options.tier.unwrap_or_else(Tier::native);
+    let isa = isa::host(tier)?;
     let mut builder = JITBuilder::with_isa(isa.clone(), default_libcall_names());
     builder.symbols(math::symbols());
+    builder.symbols(libcalls::symbols());
     let mut owner = OwnedModule::new(JITModule::new(builder));
     let module = owner.get()?;
 
     let mut context = module.make_context();
     context.func.signature = signature(module);
-    let (derived, sites) = emit::emit(kernel, options, module, &mut context.func)?;
+    let emitted = emit::emit(kernel, options, module, &mut context.func)?;
     let clif = if options.keep_text { context.func.display().to_string() } else { String::new() };
 
+    let leaves = leaves::define(module, tier, &emitted.leaves, &*isa, options.keep_text)?;
     let (function, start) = define(module, &kernel.name, &mut context)?;
-    let asm = if options.keep_text { disassemble(&context, &*isa)? } else { String::new() };
-    let signature = call::Signature::new(kernel, derived, sites);
-    Ok(Compiled { signature, code: Code::new(owner, function, start)?, clif, asm })
+    let asm = if options.keep_text { disassemble(&context, &*isa)? + &leaves } else { String::new() };
+    let lanes = if options.keep_text { leaves::text(&emitted.leaves) } else { String::new() };
+    let signature = call::Signature::new(kernel, emitted.derived, emitted.sites);
+    Ok(Compiled { signature, code: Code::new(owner, function, start)?, clif, asm, lanes })
 }
 
 /// The signature of [`crate::code::Entry`].
@@ -100,12 +112,12 @@ fn define(module: &mut JITModule, name: &str, context: &mut Context) -> diag::Re
     Ok((function, start as usize))
 }
 
-fn disassemble(context: &Context, isa: &dyn TargetIsa) -> diag::Result<String> {
+pub(crate) fn disassemble(context: &Context, isa: &dyn TargetIsa) -> diag::Result<String> {
     let code = context.compiled_code().ok_or_else(|| bug("no code was generated"))?;
     let capstone = isa.to_capstone().map_err(bug)?;
     code.disassemble(Some(&context.func.params), &capstone).map_err(bug)
 }
 
-fn bug(what: impl Display) -> diag::Error {
+pub(crate) fn bug(what: impl Display) -> diag::Error {
     diag::Error::bug("cpu", what.to_string())
 }

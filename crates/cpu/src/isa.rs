@@ -1,20 +1,44 @@
 //! The machine this process runs on, as a Cranelift target.
 //!
-//! In: nothing.  Out: one shared target with every feature of the host switched on.
+//! In: a tier.  Out: one shared target for it.
 //! Not here: code generation, which asks the target nothing.
 
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 
-/// The host, detected once per process.
-pub(crate) fn host() -> diag::Result<OwnedTargetIsa> {
-    static HOST: OnceLock<Result<OwnedTargetIsa, String>> = OnceLock::new();
-    HOST.get_or_init(detect).clone().map_err(|what| diag::Error::bug("cpu", what))
+use crate::Tier;
+
+/// The host with the instructions of a tier, made once per process.
+pub(crate) fn host(tier: Tier) -> diag::Result<OwnedTargetIsa> {
+    static HOSTS: OnceLock<Mutex<BTreeMap<Tier, Result<OwnedTargetIsa, String>>>> = OnceLock::new();
+    if !tier.is_available() {
+        return Err(diag::Error::bug("cpu", format!("this host does not have the instructions of {tier}")));
+    }
+    let mut hosts = HOSTS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    hosts.entry(tier).or_insert_with(|| make(tier)).clone().map_err(|what| diag::Error::bug("cpu", what))
 }
 
-fn detect() -> Result<OwnedTargetIsa, String> {
+/// What Cranelift may use on x86-64, by the tier that has it.
+const FEATURES: [(Tier, &str); 13] = [
+    (Tier::V2, "has_cmpxchg16b"),
+    (Tier::V2, "has_sse3"),
+    (Tier::V2, "has_ssse3"),
+    (Tier::V2, "has_sse41"),
+    (Tier::V2, "has_sse42"),
+    (Tier::V2, "has_popcnt"),
+    (Tier::V3, "has_avx"),
+    (Tier::V3, "has_avx2"),
+    (Tier::V3, "has_fma"),
+    (Tier::V3, "has_bmi1"),
+    (Tier::V3, "has_bmi2"),
+    (Tier::V3, "has_lzcnt"),
+    (Tier::V4, "has_avx512vl"),
+];
+
+fn make(tier: Tier) -> Result<OwnedTargetIsa, String> {
     let verifier = if cfg!(debug_assertions) { "true" } else { "false" };
     let mut flags = settings::builder();
     let settings = [
@@ -33,7 +57,12 @@ fn detect() -> Result<OwnedTargetIsa, String> {
     for (name, value) in settings {
         flags.set(name, value).map_err(|error| format!("Cranelift setting {name}: {error}"))?;
     }
-    let builder =
-        cranelift_native::builder().map_err(|what| format!("no code can be generated for this host: {what}"))?;
+    // The best tier has whatever the host has, others only what their name says.
+    let all = tier == Tier::native();
+    let mut builder = cranelift_native::builder_with_options(all)
+        .map_err(|what| format!("no code can be generated for this host: {what}"))?;
+    for (_, feature) in FEATURES.into_iter().filter(|(since, _)| !all && *since <= tier) {
+        builder.enable(feature).map_err(|error| format!("Cranelift feature {feature}: {error}"))?;
+    }
     builder.finish(settings::Flags::new(flags)).map_err(|error| format!("Cranelift target: {error}"))
 }

@@ -12,8 +12,12 @@ mod emit;
 mod extent;
 mod isa;
 pub mod lanes;
+mod leaves;
+mod libcalls;
 mod math;
 mod place;
+mod tier;
 
 pub use call::{Buffer, CallError};
 pub use compile::{Compiled, Options, compile, compile_with};
+pub use tier::Tier;

@@ -15,6 +15,7 @@ pub(crate) mod fault;
 mod gather;
 mod hoist;
 mod index;
+mod leaf;
 mod linear;
 
 use std::borrow::Cow;
@@ -37,20 +38,20 @@ use self::hoist::Hoisted;
 use self::linear::Linear;
 use crate::Options;
 use crate::call::Derived;
+use crate::leaves::Leaf;
 
 /// Loops of more iterations are not unrolled.
 const MAX_UNROLLED_TRIPS: i64 = 64;
 /// Once a kernel has this many copies of statements, unrolled loops are treated as serial.
 const MAX_UNROLLED_STMTS: usize = 4096;
 
-/// Fills `function`, whose signature is that of `crate::code::Entry`; returns what the caller has to pass after the
-/// parameters, and the sites of checks.
+/// Fills `function`, whose signature is that of `crate::code::Entry`.
 pub(crate) fn emit(
     kernel: &Kernel,
     options: &Options,
     module: &mut JITModule,
     function: &mut Function,
-) -> diag::Result<(Vec<Derived>, Vec<Site>)> {
+) -> diag::Result<Emitted> {
     let mut context = FunctionBuilderContext::new();
     let config = module.target_config();
     let b = FunctionBuilder::new(function, &mut context);
@@ -77,12 +78,25 @@ pub(crate) fn emit(
         at: None,
         failures: Vec::new(),
         functions: BTreeMap::new(),
+        leaves: Vec::new(),
+        leaf_of: vec![None; kernel.vars.len()],
     };
     emitter.entry()?;
     emitter.stmts(&kernel.body)?;
     let sites = emitter.finish();
     emitter.b.finalize(config);
-    Ok((emitter.derived.into_iter().map(|(derived, _)| derived).collect(), sites))
+    let derived = emitter.derived.into_iter().map(|(derived, _)| derived).collect();
+    Ok(Emitted { derived, sites, leaves: emitter.leaves })
+}
+
+/// What is left to do for a function, and for its callers.
+pub(crate) struct Emitted {
+    /// What the caller has to pass after the parameters.
+    pub(crate) derived: Vec<Derived>,
+    /// The sites of checks.
+    pub(crate) sites: Vec<Site>,
+    /// The vector loops, whose functions are declared but not defined.
+    pub(crate) leaves: Vec<Leaf>,
 }
 
 /// The state of code generation for one kernel.
@@ -116,6 +130,9 @@ struct Emitter<'a> {
     /// A block per site of checks, which ends the call.
     failures: Vec<(Site, Block)>,
     functions: BTreeMap<&'static str, FuncRef>,
+    leaves: Vec<Leaf>,
+    /// The leaf of a vector loop, by its variable.
+    leaf_of: Vec<Option<usize>>,
 }
 
 impl Emitter<'_> {
@@ -209,17 +226,14 @@ impl Emitter<'_> {
                 let (pointer, displacement) = self.address(*array, index)?;
                 let flags = self.flags[array.index()];
                 let old = self.b.ins().load(clif_type(ty), flags, pointer, displacement);
-                let value = self.expr(value)?;
-                let new = self.binary(*op, ty, old, value)?;
+                let new = self.updated(*op, old, value)?;
                 self.b.ins().store(flags, new, pointer, displacement);
                 Ok(())
             }
             Stmt::Update { target: Target::Local(local), op, value } => {
                 let variable = self.locals[local.index()];
                 let old = self.b.use_var(variable);
-                let ty = value.ty;
-                let value = self.expr(value)?;
-                let new = self.binary(*op, ty, old, value)?;
+                let new = self.updated(*op, old, value)?;
                 self.b.def_var(variable, new);
                 Ok(())
             }
@@ -266,6 +280,9 @@ impl Emitter<'_> {
     }
 
     fn r#for(&mut self, r#for: &For) -> diag::Result<()> {
+        if self.leaf(r#for)? {
+            return Ok(());
+        }
         let lo = self.linearize(&r#for.lo);
         if let Some(trips) = self.unrolled_trips(r#for) {
             for trip in 0..trips {

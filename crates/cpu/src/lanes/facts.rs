@@ -81,7 +81,7 @@ impl Facts {
             *last = read.max(*last);
         }
         let mut facts = walk.facts;
-        while spread(program, &program.body, &mut facts.uniform) {}
+        while spread(&program.body, &mut facts.uniform) {}
         facts
     }
 }
@@ -196,7 +196,7 @@ fn takes_memory(op: &Op, value: ValueId) -> bool {
 }
 
 /// Takes back what is not uniform after all; returns whether anything changed.
-fn spread(program: &Program, body: &[Stmt], uniform: &mut [bool]) -> bool {
+fn spread(body: &[Stmt], uniform: &mut [bool]) -> bool {
     let mut changed = false;
     for stmt in body {
         match stmt {
@@ -218,7 +218,7 @@ fn spread(program: &Program, body: &[Stmt], uniform: &mut [bool]) -> bool {
                         }
                     }
                 }
-                changed |= spread(program, &r#loop.body, uniform);
+                changed |= spread(&r#loop.body, uniform);
             }
             Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Check { .. } => {}
         }

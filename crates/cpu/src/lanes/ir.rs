@@ -20,10 +20,15 @@ impl ValueId {
 pub enum Type {
     /// One 64-bit integer for all lanes.
     Word,
-    /// One element per lane; never `bool`.
+    /// One element per lane, of a type that [`is_element`] accepts.
     Lanes(ScalarType),
     /// One truth value per lane.
     Mask,
+}
+
+/// Whether lanes hold elements of a type: floats, signed integers and bytes. Truth values are masks.
+pub fn is_element(ty: ScalarType) -> bool {
+    !matches!(ty, ScalarType::Bool | ScalarType::U16 | ScalarType::U32 | ScalarType::U64)
 }
 
 /// A leaf function: it reads its arguments from a block of 8-byte slots and returns 0, or the site of a failed check.
@@ -331,13 +336,50 @@ impl Op {
     }
 }
 
+impl Op {
+    /// The same operation on other values.
+    pub(super) fn renamed(self, f: impl Fn(ValueId) -> ValueId) -> Op {
+        let mask = |mask: Option<ValueId>| mask.map(&f);
+        match self {
+            Op::Arg(_) | Op::Const(_) | Op::Splat(_) | Op::Scalar(_) | Op::Iota => self,
+            Op::FromWord(a) => Op::FromWord(f(a)),
+            Op::Convert(a) => Op::Convert(f(a)),
+            Op::Bitcast(a) => Op::Bitcast(f(a)),
+            Op::Prefix(a) => Op::Prefix(f(a)),
+            Op::Unary(op, a) => Op::Unary(op, f(a)),
+            Op::Shift(op, a, bits) => Op::Shift(op, f(a), bits),
+            Op::Reduce(op, a) => Op::Reduce(op, f(a)),
+            Op::Word(op, a, b) => Op::Word(op, f(a), f(b)),
+            Op::Binary(op, a, b) => Op::Binary(op, f(a), f(b)),
+            Op::Compare(op, a, b) => Op::Compare(op, f(a), f(b)),
+            Op::Fma(a, b, c) => Op::Fma(f(a), f(b), f(c)),
+            Op::Select(a, b, c) => Op::Select(f(a), f(b), f(c)),
+            Op::Load { at, access, mask: m } => {
+                Op::Load { at: at.renamed(&f), access: access.renamed(&f), mask: mask(m) }
+            }
+            Op::Gather { base, index, mask: m } => Op::Gather { base: f(base), index: f(index), mask: mask(m) },
+        }
+    }
+}
+
 impl Address {
+    pub(super) fn renamed(self, f: impl Fn(ValueId) -> ValueId) -> Address {
+        Address { base: f(self.base), index: self.index.map(|(index, scale)| (f(index), scale)), ..self }
+    }
+
     pub fn operands(self) -> impl Iterator<Item = ValueId> {
         [self.base].into_iter().chain(self.index.map(|(index, _)| index))
     }
 }
 
 impl Access {
+    pub(super) fn renamed(self, f: impl Fn(ValueId) -> ValueId) -> Access {
+        match self {
+            Access::Strided(stride) => Access::Strided(f(stride)),
+            access => access,
+        }
+    }
+
     pub fn operand(self) -> Option<ValueId> {
         match self {
             Access::Strided(stride) => Some(stride),

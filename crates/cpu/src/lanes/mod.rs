@@ -7,6 +7,7 @@ pub(crate) mod clif;
 mod eval;
 mod facts;
 mod ir;
+pub(crate) mod lower;
 mod print;
 mod read;
 #[cfg(test)]
@@ -22,6 +23,7 @@ use cranelift_module::Module;
 pub use eval::{Outcome, evaluate};
 pub use ir::{
     Access, Address, BinaryOp, Carried, CompareOp, Loop, Op, Program, ShiftOp, Stmt, Type, UnaryOp, ValueId, WordOp,
+    is_element,
 };
 pub use read::{ReadError, parse};
 pub use verify::{Verified, verify};

@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use program::{ScalarType, Value};
 
-use super::ir::{Access, Address, Carried, Op, Program, Stmt, Type, ValueId};
+use super::ir::{Access, Address, Carried, Op, Program, Stmt, Type, ValueId, is_element};
 
 impl Display for ValueId {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -134,5 +134,5 @@ impl Display for Access {
 
 /// An element type by its name, if lanes can hold it.
 pub(super) fn element(name: &str) -> Option<ScalarType> {
-    ScalarType::from_name(name).filter(|ty| *ty != ScalarType::Bool)
+    ScalarType::from_name(name).filter(|ty| is_element(*ty))
 }

@@ -256,6 +256,6 @@ fn element_value(text: &str, ty: Type) -> Read<Value> {
         (ScalarType::I32, None) => number(text).map(Value::I32),
         (ScalarType::I64, None) => number(text).map(Value::I64),
         (ScalarType::U8, None) => number(text).map(Value::U8),
-        (ScalarType::Bool, None) => Err("no lane holds a bool".to_owned()),
+        (ty, None) => Err(format!("no lane holds {ty}")),
     }
 }

@@ -8,7 +8,7 @@ use std::ops::Deref;
 use program::ScalarType;
 
 use super::ir::{
-    Access, Address, BinaryOp, Carried, Loop, Op, Program, Stmt, Type, UnaryOp, ValueId, WordOp, has_checks,
+    Access, Address, BinaryOp, Carried, Loop, Op, Program, Stmt, Type, UnaryOp, ValueId, WordOp, has_checks, is_element,
 };
 
 /// A program that passed [`verify`]; emitters and evaluator accept nothing else.
@@ -56,8 +56,8 @@ impl Verifier<'_> {
         })?;
         ensure(*slots <= 1 << 16, || format!("{slots} argument slots"))?;
         ensure(!has_checks(body) || *slots > 0, || "a program with checks needs a slot for the report".to_owned())?;
-        let bool_lanes = types.iter().position(|ty| *ty == Type::Lanes(ScalarType::Bool));
-        ensure(bool_lanes.is_none(), || "lanes hold no bool".to_owned())?;
+        let strange = types.iter().find(|ty| matches!(ty, Type::Lanes(ty) if !is_element(*ty)));
+        ensure(strange.is_none(), || format!("lanes hold no {}", strange.map_or(String::new(), Type::to_string)))?;
         self.stmts(body)
     }
 

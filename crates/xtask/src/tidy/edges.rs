@@ -34,8 +34,13 @@ const NEVER_REACHES: [(&str, &str, &str); 4] = [
 ];
 
 /// Foreign crates (by the start of their name) that a few of ours hide from the rest.
-const HIDDEN: [(&str, &[&str]); 4] =
-    [("isl-rs", &["isl"]), ("pest", &["syntax", "ptx"]), ("cranelift", &["cpu"]), ("cudarc", &["ptx"])];
+const HIDDEN: [(&str, &[&str]); 5] = [
+    ("isl-rs", &["isl"]),
+    ("pest", &["syntax", "ptx"]),
+    ("cranelift", &["cpu"]),
+    ("iced-x86", &["cpu"]),
+    ("cudarc", &["ptx"]),
+];
 
 #[derive(Debug, PartialEq, Eq)]
 struct Dependency {

@@ -272,6 +272,9 @@ impl Emitter<'_> {
             Value::I32(v) => ins.iconst(types::I32, i64::from(v.cast_unsigned())),
             Value::I64(v) => ins.iconst(types::I64, v),
             Value::U8(v) => ins.iconst(types::I8, i64::from(v)),
+            Value::U16(v) => ins.iconst(types::I16, i64::from(v)),
+            Value::U32(v) => ins.iconst(types::I32, i64::from(v)),
+            Value::U64(v) => ins.iconst(types::I64, v.cast_signed()),
             Value::Bool(v) => ins.iconst(types::I8, i64::from(v)),
         };
         self.b.ins().splat(vector(ty), scalar)

@@ -15,6 +15,9 @@ pub(super) fn bits(value: Value) -> u64 {
         Value::I32(v) => u64::from(v.cast_unsigned()),
         Value::I64(v) => v.cast_unsigned(),
         Value::U8(v) => u64::from(v),
+        Value::U16(v) => u64::from(v),
+        Value::U32(v) => u64::from(v),
+        Value::U64(v) => v,
         Value::Bool(v) => u64::from(v),
     }
 }

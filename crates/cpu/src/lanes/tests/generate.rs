@@ -373,10 +373,6 @@ impl Generator<'_> {
         }
         self.pointers.push(carried[0].result);
         body.push(Stmt::Loop(Loop { trips, carried, body: inner }));
-        if self.depth > 0 {
-            // The result of an inner loop is no pointer outside the outer one; `truncate` there takes it away.
-            return;
-        }
     }
 
     /// The same value with one NaN for all.

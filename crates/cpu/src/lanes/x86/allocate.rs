@@ -7,6 +7,8 @@
 //! moves to the frame, or is computed again where that takes no other register; then everything is done anew with what
 //! that leaves.
 
+use std::collections::BTreeMap;
+
 use super::family;
 use super::machine::{Base, Class, First, Inst, Item, Mem, Operand, Stream, VReg, View};
 use iced_x86::{Code, Register};
@@ -76,18 +78,17 @@ pub(super) fn allocate(stream: &mut Stream, wide512: bool) -> diag::Result<Alloc
             }
             Err(victims) if victims.is_empty() => break,
             Err(victims) => {
-                for victim in victims {
-                    match repeatable(stream, victim) {
-                        Some(definition) => {
-                            repeat(stream, victim, &definition);
-                            allocation.repeated += 1;
-                        }
-                        None => {
-                            spill(stream, victim, wide512);
-                            allocation.spills += 1;
-                        }
+                let mut homes = find_homes(stream, &victims);
+                for (reg, home) in &mut homes {
+                    if matches!(home, Home::Slot(_)) {
+                        *home = Home::Slot(stream.frame_slot());
+                        allocation.spills += 1;
+                    } else {
+                        allocation.repeated += 1;
                     }
+                    debug_assert!(reg.index() < first_short);
                 }
+                move_away(stream, &homes, wide512);
             }
         }
     }
@@ -161,20 +162,34 @@ fn scan(stream: &Stream, intervals: &[Interval], wide512: bool, first_short: usi
     if victims.is_empty() { Ok(registers) } else { Err(victims) }
 }
 
-/// The one definition of a register, if it needs no other register and memory that never changes.
-fn repeatable(stream: &Stream, reg: VReg) -> Option<Inst> {
-    let mut definition = None;
+/// Where a value lives that has no register.
+#[derive(Clone, Debug)]
+enum Home {
+    Slot(Mem),
+    /// It is computed again at each use.
+    Again(Inst),
+}
+
+/// A value whose one definition needs no other register, and no memory that changes, is computed again; all others go to
+/// the frame, at a place that is still to be chosen.
+fn find_homes(stream: &Stream, victims: &[VReg]) -> BTreeMap<VReg, Home> {
+    let mut definitions: BTreeMap<VReg, Vec<&Item>> = victims.iter().map(|victim| (*victim, Vec::new())).collect();
     for item in &stream.items {
-        let mut writes = false;
-        item.registers(|other, _, written| writes |= other == reg && written);
-        if writes {
-            let Item::Inst(inst) = item else { return None };
-            if definition.replace(inst).is_some() {
-                return None;
+        item.registers(|reg, _, written| {
+            if written && let Some(found) = definitions.get_mut(&reg) {
+                found.push(item);
             }
-        }
+        });
     }
-    let inst = definition?;
+    let anywhere = Mem::new(Base::Frame, 0);
+    let home = |found: Vec<&Item>| match found[..] {
+        [Item::Inst(inst)] if is_repeatable(inst) => Home::Again(inst.clone()),
+        _ => Home::Slot(anywhere),
+    };
+    definitions.into_iter().map(|(reg, found)| (reg, home(found))).collect()
+}
+
+fn is_repeatable(inst: &Inst) -> bool {
     let constant = |operand: &Operand| match operand {
         Operand::Reg(..) => false,
         Operand::Imm(_) => true,
@@ -185,55 +200,53 @@ fn repeatable(stream: &Stream, reg: VReg) -> Option<Inst> {
         First::Written => inst.operands[1..].iter().all(constant),
         First::ReadAndWritten | First::Read => false,
     };
-    (plain && inst.mask.is_none()).then(|| inst.clone())
+    plain && inst.mask.is_none()
 }
 
-fn repeat(stream: &mut Stream, reg: VReg, definition: &Inst) {
+/// Takes values out of registers: before each use they come into a short-lived one, after each change they go back.
+fn move_away(stream: &mut Stream, homes: &BTreeMap<VReg, Home>, wide512: bool) {
     let items = std::mem::take(&mut stream.items);
     for mut item in items {
-        let (mut reads, mut writes) = (false, false);
-        item.registers(|other, read, written| {
-            reads |= other == reg && read;
-            writes |= other == reg && written;
+        let mut touched: Vec<(VReg, bool, bool)> = Vec::new();
+        item.registers(|reg, read, written| {
+            if homes.contains_key(&reg) {
+                match touched.iter_mut().find(|(known, ..)| *known == reg) {
+                    Some((_, reads, writes)) => (*reads, *writes) = (*reads | read, *writes | written),
+                    None => touched.push((reg, read, written)),
+                }
+            }
         });
-        if writes {
-            continue;
-        }
-        if reads {
-            let short = stream.fresh(stream.classes[reg.index()]);
-            let mut again = Item::Inst(definition.clone());
-            again.map_registers(|_| short);
-            stream.items.push(again);
-            item.map_registers(|other| if other == reg { short } else { other });
-        }
-        stream.items.push(item);
-    }
-}
-
-/// Keeps a register in the frame: loaded before each use, stored after each change.
-fn spill(stream: &mut Stream, reg: VReg, wide512: bool) {
-    let slot = stream.frame_slot();
-    let class = stream.classes[reg.index()];
-    let items = std::mem::take(&mut stream.items);
-    for mut item in items {
-        let (mut reads, mut writes) = (false, false);
-        item.registers(|other, read, written| {
-            reads |= other == reg && read;
-            writes |= other == reg && written;
-        });
-        if !reads && !writes {
+        if touched.is_empty() {
             stream.items.push(item);
             continue;
         }
-        let short = stream.fresh(class);
-        item.map_registers(|other| if other == reg { short } else { other });
-        if reads {
-            stream.items.push(Item::Inst(transfer(class, short, slot, true, wide512)));
+        let mut after = Vec::new();
+        let mut vanishes = false;
+        for (reg, reads, writes) in touched {
+            let class = stream.classes[reg.index()];
+            let short = stream.fresh(class);
+            match &homes[&reg] {
+                Home::Again(_) if writes => vanishes = true,
+                Home::Again(definition) => {
+                    let mut again = Item::Inst(definition.clone());
+                    again.map_registers(|_| short);
+                    stream.items.push(again);
+                }
+                Home::Slot(slot) => {
+                    if reads {
+                        stream.items.push(Item::Inst(transfer(class, short, *slot, true, wide512)));
+                    }
+                    if writes {
+                        after.push(Item::Inst(transfer(class, short, *slot, false, wide512)));
+                    }
+                }
+            }
+            item.map_registers(|other| if other == reg { short } else { other });
         }
-        stream.items.push(item);
-        if writes {
-            stream.items.push(Item::Inst(transfer(class, short, slot, false, wide512)));
+        if !vanishes {
+            stream.items.push(item);
         }
+        stream.items.append(&mut after);
     }
 }
 

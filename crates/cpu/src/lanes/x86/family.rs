@@ -167,7 +167,6 @@ families! {
     CVTQQ2PD: _, EVEX_Vcvtqq2pd_xmm_k1z_xmmm128b64;
     CVTQQ2PS: _, EVEX_Vcvtqq2ps_xmm_k1z_xmmm128b64;
     CVTTPD2QQ: _, EVEX_Vcvttpd2qq_xmm_k1z_xmmm128b64;
-    CVTTPS2QQ: _, EVEX_Vcvttps2qq_xmm_k1z_xmmm64b32;
 }
 
 /// Instructions on xmm registers only, in the form of the tier.

@@ -63,7 +63,7 @@ impl Selector<'_> {
         self.op(broadcast(ty.bytes()), view(self.cut.bytes(ty)), to, &[Source::Mem(mem)])
     }
 
-    pub(super) fn from_word(&mut self, value: ValueId, word: ValueId) -> diag::Result<()> {
+    pub(super) fn splat_value(&mut self, value: ValueId, word: ValueId) -> diag::Result<()> {
         let ty = self.element(value)?;
         let word = self.word(word);
         let to = self.result(value)[0];
@@ -502,6 +502,9 @@ pub(super) fn bytes_of(value: Value) -> Vec<u8> {
         Value::I32(v) => v.to_le_bytes().to_vec(),
         Value::I64(v) => v.to_le_bytes().to_vec(),
         Value::U8(v) => vec![v],
+        Value::U16(v) => v.to_le_bytes().to_vec(),
+        Value::U32(v) => v.to_le_bytes().to_vec(),
+        Value::U64(v) => v.to_le_bytes().to_vec(),
         Value::Bool(v) => vec![u8::from(v)],
     }
 }

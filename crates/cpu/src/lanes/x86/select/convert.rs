@@ -28,8 +28,8 @@ impl Selector<'_> {
             }
             (true, true) if to_type == ScalarType::F64 => self.resized(family::CVTPS2PD, to, to_type, x, from),
             (true, true) => self.resized_down(family::CVTPD2PS, to, to_type, x, from),
-            (false, true) => self.to_float(to, x, from, to_type),
-            (true, false) => self.to_integer(to, x, from, to_type),
+            (false, true) => self.make_float(to, x, from, to_type),
+            (true, false) => self.make_integer(to, x, from, to_type),
             (false, false) if from.bytes() == to_type.bytes() => {
                 self.copy(to, x);
                 Ok(())
@@ -126,7 +126,7 @@ impl Selector<'_> {
         Ok(result)
     }
 
-    fn to_float(&mut self, to: VReg, x: VReg, from: ScalarType, to_type: ScalarType) -> diag::Result<()> {
+    fn make_float(&mut self, to: VReg, x: VReg, from: ScalarType, to_type: ScalarType) -> diag::Result<()> {
         let double = to_type == ScalarType::F64;
         if from == ScalarType::I64 {
             return match (self.cut.wide512, double) {
@@ -161,11 +161,11 @@ impl Selector<'_> {
 
     /// NaN becomes 0 first. Then narrow results are clamped as floats, where their limits are exact; wide ones have what
     /// is too large replaced, and what is too small is already the least integer.
-    fn to_integer(&mut self, to: VReg, x: VReg, from: ScalarType, to_type: ScalarType) -> diag::Result<()> {
+    fn make_integer(&mut self, to: VReg, x: VReg, from: ScalarType, to_type: ScalarType) -> diag::Result<()> {
         if from == ScalarType::F32 && to_type == ScalarType::I64 {
             let wide = self.vector();
             self.resized(family::CVTPS2PD, wide, ScalarType::F64, x, from)?;
-            return self.to_integer(to, wide, ScalarType::F64, to_type);
+            return self.make_integer(to, wide, ScalarType::F64, to_type);
         }
         let from_view = view(self.cut.bytes(from));
         let single = from == ScalarType::F32;

@@ -98,7 +98,7 @@ impl Selector<'_> {
             Op::Word(op, a, b) => self.word_op(value, op, a, b),
             Op::Splat(constant) => self.splat(value, constant),
             Op::Scalar(slot) => self.scalar(value, slot),
-            Op::FromWord(word) => self.from_word(value, word),
+            Op::FromWord(word) => self.splat_value(value, word),
             Op::Iota => self.iota(value),
             Op::Load { at, access, mask } => self.load(value, &at, access, mask),
             Op::Gather { base, index, mask } => self.gather(value, base, index, mask),

@@ -1,0 +1,191 @@
+//! Where the lanes of an access are.
+//!
+//! Accesses whose addresses differ by constants form a group, which has one pointer: for each loop of the nest the pointer
+//! moves by the stride of its variable, and what is constant in the nest is in the address that the caller passes.
+
+use loops::{ArrayId, Index, VarId};
+use program::ScalarType;
+
+use super::index::{Atom, Linear};
+use super::{Argument, Lower, Nest};
+use crate::lanes::ir::{Access, Address, Op, Type, ValueId, WordOp};
+
+/// Accesses to one array that differ by a constant number of bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Group {
+    array: ArrayId,
+    /// One form per dimension. Constants are left out where the stride is a constant.
+    subscripts: Vec<Linear>,
+}
+
+/// A number of bytes between neighbours in a dimension: `factor * Π extents`.
+#[derive(Clone, Debug)]
+struct Stride {
+    factor: i64,
+    extents: Vec<Index>,
+}
+
+/// One access: its group, how far from its pointer, and the exact subscripts.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Place {
+    pub(super) group: usize,
+    pub(super) offset: i32,
+    pub(super) subscripts: Vec<Linear>,
+    pub(super) array: ArrayId,
+}
+
+/// A load whose result is still what is in memory.
+#[derive(Clone, Debug)]
+pub(super) struct Loaded {
+    pub(super) array: ArrayId,
+    group: usize,
+    offset: i32,
+    mask: Option<ValueId>,
+    value: ValueId,
+}
+
+impl Nest<'_> {
+    pub(super) fn memory_type(&self, array: ArrayId) -> ScalarType {
+        match self.kernel.arrays[array.index()].ty {
+            ScalarType::Bool => ScalarType::U8,
+            ty => ty,
+        }
+    }
+
+    fn strides(&self, array: ArrayId) -> Lower<Vec<Stride>> {
+        let decl = &self.kernel.arrays[array.index()];
+        let mut stride = Stride { factor: decl.ty.bytes() as i64, extents: Vec::new() };
+        let mut strides = Vec::with_capacity(decl.shape.len());
+        for extent in decl.shape.iter().rev() {
+            strides.push(stride.clone());
+            match self.linear(extent)?.as_constant() {
+                Some(extent) => stride.factor = stride.factor.wrapping_mul(extent),
+                None => stride.extents.push(extent.clone()),
+            }
+        }
+        strides.reverse();
+        Ok(strides)
+    }
+
+    /// The group of an access, and how far from its pointer it is.
+    pub(super) fn place(&mut self, array: ArrayId, index: &[Index]) -> Lower<Place> {
+        let exact = index.iter().map(|index| self.linear(index)).collect::<Lower<Vec<_>>>()?;
+        let mut subscripts = exact.clone();
+        let mut offset = 0_i64;
+        for (subscript, stride) in subscripts.iter_mut().zip(self.strides(array)?) {
+            if stride.extents.is_empty() {
+                offset = offset.wrapping_add(stride.factor.wrapping_mul(subscript.constant));
+                subscript.constant = 0;
+            }
+        }
+        let offset = i32::try_from(offset).map_err(|_| "an offset of more than 2 GB")?;
+        let group = Group { array, subscripts };
+        let found = self.groups.iter().position(|known| *known == group);
+        let group = found.unwrap_or_else(|| {
+            self.groups.push(group);
+            self.groups.len() - 1
+        });
+        Ok(Place { group, offset, subscripts: exact, array })
+    }
+
+    /// By how many bytes a group moves when `var` grows by one: a word.
+    pub(super) fn movement(&mut self, group: usize, var: VarId) -> Lower<ValueId> {
+        let Group { array, subscripts } = self.groups[group].clone();
+        let mut constant = 0_i64;
+        let mut sum = None;
+        for (subscript, stride) in subscripts.iter().zip(self.strides(array)?) {
+            let coefficient = subscript.of_inner(var);
+            if coefficient == 0 {
+                continue;
+            }
+            if stride.extents.is_empty() {
+                constant = constant.wrapping_add(stride.factor.wrapping_mul(coefficient));
+            } else {
+                // One argument for the product, so that it is computed where it is constant.
+                let term = self.argument(Argument::Stride(stride.factor.wrapping_mul(coefficient), stride.extents));
+                sum = Some(match sum {
+                    None => term,
+                    Some(sum) => self.sum_once(sum, term),
+                });
+            }
+        }
+        let constant = self.word(constant);
+        Ok(match sum {
+            None => constant,
+            Some(sum) if self.constant_of(constant) == Some(0) => sum,
+            Some(sum) => self.sum_once(sum, constant),
+        })
+    }
+
+    fn sum_once(&mut self, a: ValueId, b: ValueId) -> ValueId {
+        self.once(Type::Word, Op::Word(WordOp::Add, a, b))
+    }
+
+    /// The same times a constant, in front of everything.
+    pub(super) fn scaled_once(&mut self, word: ValueId, factor: i64) -> ValueId {
+        match self.constant_of(word) {
+            Some(constant) => self.word(constant.wrapping_mul(factor)),
+            None if factor == 1 => word,
+            None => {
+                let factor = self.word(factor);
+                self.once(Type::Word, Op::Word(WordOp::Mul, word, factor))
+            }
+        }
+    }
+
+    /// Where a group is at present.
+    pub(super) fn pointer(&mut self, group: usize) -> Lower<ValueId> {
+        if let Some(pointer) = self.state.pointers.get(&group) {
+            return Ok(*pointer);
+        }
+        let Group { array, subscripts } = self.groups[group].clone();
+        let index = subscripts.iter().map(|subscript| subscript.outer(subscript.constant)).collect();
+        Ok(self.argument(Argument::Address(array, index)))
+    }
+
+    /// The address of an access and how its lanes lie.
+    pub(super) fn address(&mut self, place: &Place) -> Lower<(Address, Access)> {
+        let base = self.pointer(place.group)?;
+        let at = Address { base, index: None, offset: place.offset };
+        let ty = self.memory_type(place.array);
+        let vector = self.vector.ok_or("no vector loop")?;
+        let apart = self.movement(place.group, vector)?;
+        let apart = self.scaled_once(apart, self.step);
+        let bytes = ty.bytes() as i64;
+        let access = match self.constant_of(apart) {
+            Some(0) => Access::Same,
+            Some(apart) if apart == bytes => Access::Unit,
+            Some(apart) if apart == -bytes => Access::Reversed,
+            _ => Access::Strided(apart),
+        };
+        Ok((at, access))
+    }
+
+    /// Loads the lanes of an access, unless that has been done already.
+    pub(super) fn load_place(&mut self, place: &Place) -> Lower<ValueId> {
+        let mask = self.mask;
+        let known = self.loaded.iter().find(|known| {
+            known.group == place.group && known.offset == place.offset && (known.mask == mask || known.mask.is_none())
+        });
+        if let Some(known) = known {
+            return Ok(known.value);
+        }
+        let (at, access) = self.address(place)?;
+        let ty = self.memory_type(place.array);
+        let value = self.make(Type::Lanes(ty), Op::Load { at, access, mask });
+        let Place { group, offset, array, .. } = *place;
+        self.loaded.push(Loaded { array, group, offset, mask, value });
+        Ok(value)
+    }
+
+    /// After a store to an array, what was loaded from it may be old.
+    pub(super) fn forget(&mut self, array: ArrayId) {
+        self.loaded.retain(|known| known.array != array);
+    }
+
+    /// Whether a group moves with a loop.
+    pub(super) fn moves(&self, group: usize, var: VarId) -> bool {
+        let atom = Atom::Inner(var);
+        self.groups[group].subscripts.iter().any(|subscript| subscript.terms.iter().any(|(found, _)| *found == atom))
+    }
+}

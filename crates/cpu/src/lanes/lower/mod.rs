@@ -1,0 +1,237 @@
+//! From a vector loop nest to a lane program.
+//!
+//! In: a kernel and one of its vector loops.  Out: a leaf and what its caller has to pass, or why there is none; the loop
+//! then runs one iteration after the other.
+//!
+//! Serial loops inside become counted loops, unrolled ones are written out, conditions become masks. Lanes take whole
+//! groups of iterations; what is left over runs once more under a mask. Every access walks along a pointer that each loop
+//! around it steps (`access`). Cells that an inner loop accumulates into stay in registers meanwhile (`cells`), and lanes
+//! that add to one and the same target do so apart, and are combined at the end.
+
+mod access;
+mod cells;
+mod clean;
+mod conditions;
+mod expr;
+mod index;
+mod nest;
+mod targets;
+
+use std::collections::BTreeMap;
+
+use loops::{ArrayId, For, Index, Kernel, LocalId, LoopKind, ScalarId, VarId};
+use program::{ScalarType, Value};
+
+use self::access::{Group, Loaded};
+use self::cells::Cell;
+use self::index::Linear;
+use self::targets::Sum;
+use super::ir::{Op, Program, Stmt, Type, ValueId};
+use super::verify::{Verified, verify};
+
+/// A leaf and its arguments, one per slot.
+#[derive(Clone, Debug)]
+pub(crate) struct Lowered {
+    pub(crate) program: Verified,
+    pub(crate) arguments: Vec<Argument>,
+}
+
+/// What the caller puts into a slot, all in terms of what is around the loop.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Argument {
+    /// The address of an element, of which subscripts are given; it need not exist.
+    Address(ArrayId, Vec<Index>),
+    /// A number of bytes: a factor times the product of extents.
+    Stride(i64, Vec<Index>),
+    Index(Index),
+    Scalar(ScalarId),
+    Local(LocalId),
+    /// A local that the leaf adds to: the slot holds the old value before and the new one after.
+    Changed(LocalId),
+    /// The address of the slots themselves.
+    Block,
+}
+
+/// Why a loop is not lowered.
+pub(crate) type Lower<T> = Result<T, String>;
+
+/// More copies of statements than that are not worth it.
+const MAX_UNROLLED: usize = 2048;
+
+/// Lowers a vector loop.
+pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str) -> Lower<Lowered> {
+    let LoopKind::Vector(lanes) = r#for.kind else { return Err("it is no vector loop".to_owned()) };
+    if !lanes.is_power_of_two() || lanes > Program::MAX_LANES {
+        return Err(format!("{lanes} lanes are not a power of two up to {}", Program::MAX_LANES));
+    }
+    // The first time finds out which pointers there are; the second time every loop steps those that it moves.
+    let mut groups = Vec::new();
+    for _ in 0..2 {
+        let mut nest = Nest::new(kernel, lanes, name, groups);
+        nest.vector(r#for)?;
+        if let Some(program) = nest.finish_if_stable() {
+            let arguments = std::mem::take(&mut nest.arguments);
+            let program = verify(program).map_err(|error| error.to_string())?;
+            return Ok(Lowered { program, arguments });
+        }
+        groups = nest.groups;
+    }
+    Err("its accesses change from one attempt to the next".to_owned())
+}
+
+/// The program so far, and what names stand for at this place.
+struct Nest<'k> {
+    kernel: &'k Kernel,
+    program: Program,
+    arguments: Vec<Argument>,
+    /// Constants and arguments, in front of everything else.
+    entry: Vec<Stmt>,
+    known: Vec<(ValueId, Op)>,
+    /// The statements of the present block.
+    body: Vec<Stmt>,
+    vector: Option<VarId>,
+    step: i64,
+    /// Loop variables of this nest; those of unrolled loops stand for a form.
+    inner: Vec<VarId>,
+    bindings: BTreeMap<u32, Linear>,
+    state: State,
+    mask: Option<ValueId>,
+    /// The lanes that exist at all; in the others anything goes.
+    base_mask: Option<ValueId>,
+    groups: Vec<Group>,
+    groups_known: usize,
+    loaded: Vec<Loaded>,
+    unrolled: usize,
+}
+
+/// What changes from statement to statement, and so is carried by loops.
+#[derive(Clone, Debug, Default)]
+struct State {
+    /// The present value of loop variables; of the vector loop, in the first lane.
+    vars: BTreeMap<u32, ValueId>,
+    locals: BTreeMap<u32, ValueId>,
+    /// Where the accesses of a group are at present, by its number.
+    pointers: BTreeMap<usize, ValueId>,
+    /// Cells in registers.
+    cells: Vec<(Cell, ValueId)>,
+    /// What the lanes have added up.
+    sums: Vec<(Sum, ValueId)>,
+}
+
+impl State {
+    /// Every value, in a fixed order.
+    fn values(&mut self) -> Vec<&mut ValueId> {
+        let maps = self.vars.values_mut().chain(self.locals.values_mut()).chain(self.pointers.values_mut());
+        let cells = self.cells.iter_mut().map(|(_, value)| value);
+        let sums = self.sums.iter_mut().map(|(_, value)| value);
+        maps.chain(cells).chain(sums).collect()
+    }
+}
+
+impl<'k> Nest<'k> {
+    fn new(kernel: &'k Kernel, lanes: u32, name: &str, groups: Vec<Group>) -> Nest<'k> {
+        let program = Program { name: name.to_owned(), lanes, slots: 0, types: Vec::new(), body: Vec::new() };
+        Nest {
+            kernel,
+            program,
+            arguments: Vec::new(),
+            entry: Vec::new(),
+            known: Vec::new(),
+            body: Vec::new(),
+            vector: None,
+            step: 1,
+            inner: Vec::new(),
+            bindings: BTreeMap::new(),
+            state: State::default(),
+            mask: None,
+            base_mask: None,
+            groups_known: groups.len(),
+            groups,
+            loaded: Vec::new(),
+            unrolled: 0,
+        }
+    }
+
+    /// The program, if no access turned up that the loops did not know of.
+    fn finish_if_stable(&mut self) -> Option<Program> {
+        if self.groups.len() != self.groups_known {
+            return None;
+        }
+        let mut program = std::mem::replace(
+            &mut self.program,
+            Program { name: String::new(), lanes: 1, slots: 0, types: Vec::new(), body: Vec::new() },
+        );
+        program.body = std::mem::take(&mut self.entry);
+        program.body.append(&mut self.body);
+        // One more for a report; no slot is ever too many.
+        program.slots = self.arguments.len() as u32 + 1;
+        Some(clean::clean(program))
+    }
+
+    /// Makes a value here.
+    fn make(&mut self, ty: Type, op: Op) -> ValueId {
+        let value = self.program.new_value(ty);
+        self.body.push(Stmt::Let(value, op));
+        value
+    }
+
+    fn lanes(&mut self, ty: ScalarType, op: Op) -> ValueId {
+        self.make(lane_type(ty), op)
+    }
+
+    /// Makes a value that depends on nothing in front of everything, once.
+    fn once(&mut self, ty: Type, op: Op) -> ValueId {
+        let same = |(value, known): &&(ValueId, Op)| self.program.types[value.index()] == ty && same_op(known, &op);
+        if let Some((value, _)) = self.known.iter().find(same) {
+            return *value;
+        }
+        let value = self.program.new_value(ty);
+        self.entry.push(Stmt::Let(value, op));
+        self.known.push((value, op));
+        value
+    }
+
+    fn word(&mut self, value: i64) -> ValueId {
+        self.once(Type::Word, Op::Const(value))
+    }
+
+    /// The word of a constant.
+    fn constant_of(&self, value: ValueId) -> Option<i64> {
+        self.known.iter().find_map(|(known, op)| match op {
+            Op::Const(constant) if *known == value => Some(*constant),
+            _ => None,
+        })
+    }
+
+    fn splat(&mut self, value: Value) -> ValueId {
+        self.once(Type::Lanes(value.ty()), Op::Splat(value))
+    }
+
+    fn slot(&mut self, argument: Argument) -> u32 {
+        let found = self.arguments.iter().position(|known| *known == argument);
+        let slot = found.unwrap_or_else(|| {
+            self.arguments.push(argument);
+            self.arguments.len() - 1
+        });
+        self.program.slots = self.arguments.len() as u32;
+        slot as u32
+    }
+
+    fn argument(&mut self, argument: Argument) -> ValueId {
+        let slot = self.slot(argument);
+        self.once(Type::Word, Op::Arg(slot))
+    }
+}
+
+/// Constants are the same if their bits are, or both are NaN; `==` on floats would merge the zeros.
+fn same_op(a: &Op, b: &Op) -> bool {
+    match (a, b) {
+        (Op::Splat(a), Op::Splat(b)) => a.same(*b),
+        _ => a == b,
+    }
+}
+
+/// Truth values are masks.
+fn lane_type(ty: ScalarType) -> Type {
+    if ty == ScalarType::Bool { Type::Mask } else { Type::Lanes(ty) }
+}

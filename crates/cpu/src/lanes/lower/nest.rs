@@ -1,0 +1,381 @@
+//! Statements and loops of a nest.
+
+use loops::{For, Index, LocalId, LoopKind, Stmt, VarId, VarsUsed, Visit};
+
+use super::index::Linear;
+use super::{Lower, MAX_UNROLLED, Nest, State};
+use crate::lanes::ir::{self, Access, Carried, Loop, Op, Type, ValueId, WordOp};
+
+/// Loops of more iterations are not written out.
+const MAX_UNROLLED_TRIPS: i64 = 64;
+
+impl Nest<'_> {
+    /// The vector loop itself: whole groups of lanes, then the rest under a mask, then what lanes have in common.
+    pub(super) fn vector(&mut self, r#for: &For) -> Lower<()> {
+        self.check_locals(r#for)?;
+        let lo = self.linear(&r#for.lo)?;
+        let trips = self.trips(&lo, r#for)?;
+        let lo = self.linear_word(&lo)?;
+        self.vector = Some(r#for.var);
+        self.step = r#for.step;
+        self.start_sums(r#for)?;
+        self.enter_loop(r#for.var, lo)?;
+        let lanes = i64::from(self.program.lanes);
+        let step = lanes.checked_mul(r#for.step).ok_or("a step that is too large")?;
+        let (groups, rest) = match self.constant_of(trips) {
+            Some(trips) => (self.word(trips / lanes), self.word(trips % lanes)),
+            None => {
+                let (bits, low) = (self.word(i64::from(lanes.trailing_zeros())), self.word(lanes - 1));
+                let groups = self.make(Type::Word, Op::Word(WordOp::Shr, trips, bits));
+                (groups, self.make(Type::Word, Op::Word(WordOp::And, trips, low)))
+            }
+        };
+        self.counted(groups, Some((r#for.var, step)), |nest| nest.stmts(&r#for.body))?;
+        // A number of trips below zero leaves a rest, too.
+        let some = match (self.constant_of(trips), self.constant_of(rest)) {
+            (_, Some(0)) => self.word(0),
+            (Some(trips), _) => self.word(i64::from(trips > 0)),
+            _ => {
+                let zero = self.word(0);
+                let any = self.make(Type::Word, Op::Word(WordOp::Lt, zero, rest));
+                let positive = self.make(Type::Word, Op::Word(WordOp::Lt, zero, trips));
+                self.make(Type::Word, Op::Word(WordOp::And, any, positive))
+            }
+        };
+        self.counted(some, None, |nest| {
+            let mask = nest.make(Type::Mask, Op::Prefix(rest));
+            nest.mask = Some(mask);
+            nest.base_mask = Some(mask);
+            let result = nest.stmts(&r#for.body);
+            nest.mask = None;
+            nest.base_mask = None;
+            result
+        })?;
+        self.finish_sums(trips)
+    }
+
+    /// Locals that the loop sets belong to its iterations.
+    fn check_locals(&self, r#for: &For) -> Lower<()> {
+        let mut all = Reads::default();
+        all.block(&self.kernel.body);
+        let mut inside = Reads::default();
+        inside.block(&r#for.body);
+        for local in &inside.set {
+            let count = |reads: &Reads| reads.read.iter().filter(|read| *read == local).count();
+            if count(&all) != count(&inside) {
+                return Err("a local that is set inside and read outside".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of iterations, as a word. Not below zero if it is a constant.
+    fn trips(&mut self, lo: &Linear, r#for: &For) -> Lower<ValueId> {
+        let step = r#for.step;
+        if let Ok(hi) = self.linear(&r#for.hi) {
+            let length = hi.plus(lo, -1);
+            if let Some(length) = length.as_constant() {
+                let trips = length.checked_add(step - 1).ok_or("a bound that is too large")?.div_euclid(step);
+                return Ok(self.word(trips.max(0)));
+            }
+            let length = self.linear_word(&length)?;
+            return self.divided(length, step);
+        }
+        let hi = self.index_word(&r#for.hi)?;
+        let lo = self.linear_word(lo)?;
+        let length = self.make(Type::Word, Op::Word(WordOp::Sub, hi, lo));
+        self.divided(length, step)
+    }
+
+    /// Divided by a step and rounded up.
+    fn divided(&mut self, length: ValueId, step: i64) -> Lower<ValueId> {
+        if step == 1 {
+            return Ok(length);
+        }
+        if step.count_ones() != 1 {
+            return Err("a step inside that is not a power of two".to_owned());
+        }
+        let (round, bits) = (self.word(step - 1), self.word(i64::from(step.trailing_zeros())));
+        let rounded = self.add(length, round);
+        Ok(self.make(Type::Word, Op::Word(WordOp::Shr, rounded, bits)))
+    }
+
+    pub(super) fn stmts(&mut self, stmts: &[Stmt]) -> Lower<()> {
+        stmts.iter().try_for_each(|stmt| self.stmt(stmt))
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Lower<()> {
+        match stmt {
+            Stmt::For(r#for) => self.r#for(r#for),
+            Stmt::If { cond, then, otherwise } => {
+                self.prepare_locals(then);
+                self.prepare_locals(otherwise);
+                if self.is_uniform(cond) {
+                    let holds = self.cond_word(cond)?;
+                    self.guarded(holds, |nest| nest.stmts(then))?;
+                    if otherwise.is_empty() {
+                        return Ok(());
+                    }
+                    let other = self.opposite(holds);
+                    return self.guarded(other, |nest| nest.stmts(otherwise));
+                }
+                let holds = self.cond_mask(cond)?;
+                let outer = self.mask;
+                self.mask = Some(self.and(outer, holds));
+                self.stmts(then)?;
+                if !otherwise.is_empty() {
+                    let other = self.not(holds);
+                    self.mask = Some(self.and(outer, other));
+                    self.stmts(otherwise)?;
+                }
+                self.mask = outer;
+                Ok(())
+            }
+            Stmt::Store { array, index, value } => {
+                let ty = value.ty;
+                let value = self.expr(value)?;
+                let place = self.place(*array, index)?;
+                if self.cell(&place).is_some() {
+                    return self.set_cell(&place, ty, value);
+                }
+                let value = self.stored(ty, value);
+                let (at, mut access) = self.address(&place)?;
+                if access == Access::Same {
+                    // One lane after the other, so that the last one stays.
+                    access = Access::Strided(self.word(0));
+                }
+                self.body.push(ir::Stmt::Store { value, at, access, mask: self.mask });
+                self.forget(*array);
+                Ok(())
+            }
+            Stmt::Update { target, op, value } => self.update(target, *op, value),
+            Stmt::Set { local, value } => {
+                let ty = value.ty;
+                let mut new = self.expr(value)?;
+                if let Some(old) = self.state.locals.get(&local.0).copied() {
+                    new = self.kept(ty, new, old, self.base_mask);
+                }
+                self.state.locals.insert(local.0, new);
+                Ok(())
+            }
+            Stmt::Scatter { .. } => Err("a cell that depends on data".to_owned()),
+            Stmt::Alloc { .. } | Stmt::Barrier => Err("a buffer or barrier inside".to_owned()),
+        }
+    }
+
+    fn r#for(&mut self, r#for: &For) -> Lower<()> {
+        if !r#for.kind.is_ordered() {
+            return Err("a parallel or vector loop inside".to_owned());
+        }
+        if let Some(trips) = self.written_out(r#for) {
+            let lo = self.linear(&r#for.lo)?;
+            for trip in 0..trips {
+                let offset = Linear { constant: trip.wrapping_mul(r#for.step), terms: Vec::new() };
+                self.bindings.insert(r#for.var.0, lo.clone().plus(&offset, 1));
+                self.unrolled += r#for.body.len();
+                self.stmts(&r#for.body)?;
+            }
+            self.bindings.remove(&r#for.var.0);
+            return Ok(());
+        }
+        if self.differs_by_lane(&r#for.lo) || self.differs_by_lane(&r#for.hi) {
+            return Err("a loop inside whose bounds differ by lane".to_owned());
+        }
+        self.prepare_locals(&r#for.body);
+        let (trips, lo) = match self.linear(&r#for.lo) {
+            Ok(lo) => (self.trips(&lo, r#for)?, self.linear_word(&lo)?),
+            Err(_) => {
+                let (lo, hi) = (self.index_word(&r#for.lo)?, self.index_word(&r#for.hi)?);
+                let length = self.make(Type::Word, Op::Word(WordOp::Sub, hi, lo));
+                (self.divided(length, r#for.step)?, lo)
+            }
+        };
+        let cells = self.promotable(r#for);
+        if cells.is_empty() {
+            return self.serial(r#for, lo, trips);
+        }
+        // The cells are sure to exist only if the loop runs.
+        let zero = self.word(0);
+        let some = match self.constant_of(trips) {
+            Some(trips) => self.word(i64::from(trips > 0)),
+            None => self.make(Type::Word, Op::Word(WordOp::Lt, zero, trips)),
+        };
+        self.guarded(some, |nest| {
+            nest.open_cells(&cells)?;
+            nest.serial(r#for, lo, trips)?;
+            nest.close_cells(&cells)
+        })
+    }
+
+    fn serial(&mut self, r#for: &For, lo: ValueId, trips: ValueId) -> Lower<()> {
+        let pointers = self.state.pointers.clone();
+        self.enter_loop(r#for.var, lo)?;
+        self.counted(trips, Some((r#for.var, r#for.step)), |nest| nest.stmts(&r#for.body))?;
+        self.state.pointers = pointers;
+        self.state.vars.remove(&r#for.var.0);
+        Ok(())
+    }
+
+    /// The trips of a loop that is written out: one marked so, or one that runs at most once.
+    pub(super) fn written_out(&self, r#for: &For) -> Option<i64> {
+        let (lo, hi) = (self.linear(&r#for.lo).ok()?, self.linear(&r#for.hi).ok()?);
+        let length = hi.plus(&lo, -1).as_constant()?;
+        let trips = length.checked_add(r#for.step - 1)?.div_euclid(r#for.step).max(0);
+        let wanted = r#for.kind == LoopKind::Unrolled && trips <= MAX_UNROLLED_TRIPS;
+        (trips <= 1 || wanted && self.unrolled < MAX_UNROLLED).then_some(trips)
+    }
+
+    pub(super) fn differs_by_lane(&self, index: &Index) -> bool {
+        let Some(vector) = self.vector else { return false };
+        VarsUsed::of_indices([index])
+            .into_iter()
+            .any(|var| var == vector || self.bindings.get(&var.0).is_some_and(|meaning| meaning.of_inner(vector) != 0))
+    }
+
+    /// Puts the variable and the pointers of the groups that move with it to where the loop starts.
+    fn enter_loop(&mut self, var: VarId, lo: ValueId) -> Lower<()> {
+        if !self.inner.contains(&var) {
+            self.inner.push(var);
+        }
+        self.state.vars.insert(var.0, lo);
+        for group in 0..self.groups_known {
+            if !self.moves(group, var) {
+                continue;
+            }
+            let (pointer, movement) = (self.pointer(group)?, self.movement(group, var)?);
+            let start = match (self.constant_of(lo), self.constant_of(movement)) {
+                (Some(lo), _) => self.scaled_once(movement, lo),
+                (_, Some(movement)) => self.times(lo, movement),
+                _ => self.make(Type::Word, Op::Word(WordOp::Mul, lo, movement)),
+            };
+            let pointer = self.add(pointer, start);
+            self.state.pointers.insert(group, pointer);
+        }
+        Ok(())
+    }
+
+    /// Steps the variable and its pointers.
+    fn advance(&mut self, var: VarId, step: i64) -> Lower<()> {
+        let by = self.word(step);
+        let value = *self.state.vars.get(&var.0).ok_or("a loop variable without a value")?;
+        let next = self.add(value, by);
+        self.state.vars.insert(var.0, next);
+        for group in 0..self.groups_known {
+            if self.moves(group, var) {
+                let movement = self.movement(group, var)?;
+                let movement = self.scaled_once(movement, step);
+                let pointer = self.pointer(group)?;
+                let pointer = self.add(pointer, movement);
+                self.state.pointers.insert(group, pointer);
+            }
+        }
+        Ok(())
+    }
+
+    /// Something that happens if a word is 1 and not if it is 0.
+    pub(super) fn guarded(&mut self, holds: ValueId, body: impl FnOnce(&mut Self) -> Lower<()>) -> Lower<()> {
+        self.counted(holds, None, body)
+    }
+
+    /// A loop that carries everything that changes.
+    fn counted(
+        &mut self,
+        trips: ValueId,
+        step: Option<(VarId, i64)>,
+        body: impl FnOnce(&mut Self) -> Lower<()>,
+    ) -> Lower<()> {
+        let advance = |nest: &mut Self| step.map_or(Ok(()), |(var, step)| nest.advance(var, step));
+        match self.constant_of(trips) {
+            Some(trips) if trips <= 0 => return Ok(()),
+            Some(1) => {
+                body(self)?;
+                return advance(self);
+            }
+            _ => {}
+        }
+        let outside = std::mem::take(&mut self.body);
+        self.loaded.clear();
+        let mut before = self.state.clone();
+        let inits: Vec<ValueId> = before.values().into_iter().map(|value| *value).collect();
+        let params = self.renew(&inits);
+        body(self)?;
+        advance(self)?;
+        self.loaded.clear();
+        self.drop_new(&before);
+        let nexts: Vec<ValueId> = self.state.values().into_iter().map(|value| *value).collect();
+        let results = self.renew(&inits);
+        if nexts.len() != inits.len() {
+            return Err("a loop lost a value".to_owned());
+        }
+        let all = inits.into_iter().zip(params).zip(nexts).zip(results);
+        let carried = all.map(|(((init, param), next), result)| Carried { init, param, next, result }).collect();
+        let body = std::mem::replace(&mut self.body, outside);
+        self.body.push(ir::Stmt::Loop(Loop { trips, carried, body }));
+        Ok(())
+    }
+
+    /// New names for everything that changes.
+    fn renew(&mut self, like: &[ValueId]) -> Vec<ValueId> {
+        let fresh: Vec<ValueId> = like
+            .iter()
+            .map(|value| {
+                let ty = self.program.ty(*value);
+                self.program.new_value(ty)
+            })
+            .collect();
+        for (place, value) in self.state.values().into_iter().zip(&fresh) {
+            *place = *value;
+        }
+        fresh
+    }
+
+    /// What a loop body made does not outlive it.
+    fn drop_new(&mut self, before: &State) {
+        self.state.vars.retain(|key, _| before.vars.contains_key(key));
+        self.state.locals.retain(|key, _| before.locals.contains_key(key));
+        self.state.pointers.retain(|key, _| before.pointers.contains_key(key));
+        self.state.cells.truncate(before.cells.len());
+    }
+
+    /// Gives locals that are set inside a value from before, so that the loop can carry them out.
+    fn prepare_locals(&mut self, body: &[Stmt]) {
+        let mut found = Reads::default();
+        found.block(body);
+        for local in found.set {
+            if !self.state.locals.contains_key(&local.0) {
+                let ty = self.kernel.locals[local.index()].ty;
+                let value = match ty {
+                    program::ScalarType::Bool => self.all_lanes(false),
+                    ty => self.splat(program::Value::from_i64(ty, 0)),
+                };
+                self.state.locals.insert(local.0, value);
+            }
+        }
+    }
+}
+
+/// Where locals are set and read.
+#[derive(Default)]
+struct Reads {
+    set: Vec<LocalId>,
+    read: Vec<LocalId>,
+}
+
+impl Visit for Reads {
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Set { local, .. } if !self.set.contains(local) => self.set.push(*local),
+            // An update reads what was there, but where all lanes share the target it is no reason to keep them apart.
+            Stmt::Update { target: loops::Target::Local(local), .. } => self.read.push(*local),
+            _ => {}
+        }
+        self.descend_stmt(stmt);
+    }
+
+    fn expr(&mut self, expr: &loops::Expr) {
+        if let loops::ExprKind::Local(local) = &expr.kind {
+            self.read.push(*local);
+        }
+        self.descend_expr(expr);
+    }
+}

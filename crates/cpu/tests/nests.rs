@@ -1,0 +1,315 @@
+//! Random vector loop nests: the same bits on every tier of this host as in the interpreter.
+//!
+//! Types, strides, masks, trip counts from none to three groups of lanes, inner loops, sums over lanes. Floats are small
+//! whole numbers, so that sums and products are exact in any order. `FARKAS_NESTS_SEED` and `FARKAS_NESTS_COUNT` choose
+//! other nests, and more of them.
+#![expect(clippy::panic, reason = "a test fails by panicking")]
+
+use std::fmt::Write;
+
+use farkas_cpu::{Options, Tier};
+use interp::{Env, run_concurrently, run_loops};
+use program::{Data, Value};
+
+mod run;
+use run::{buffers, compiled_with, verified};
+
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % bound
+    }
+
+    fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.below(choices.len())]
+    }
+}
+
+/// Writes one nest. Arrays that are written are touched at the cells of their own iteration only, so that lanes may run at
+/// once.
+struct Writer {
+    random: Random,
+    out: String,
+    /// The type of `A`, `C`, `t` and `s`; the type of `B` and `D`.
+    types: [&'static str; 2],
+    /// The subscript of `C` and `D` that belongs to an iteration.
+    own: &'static str,
+    /// Inner loop variables, each from 0 to 3.
+    vars: Vec<String>,
+    fresh: usize,
+    /// Whether `t` has been set for sure.
+    local: bool,
+}
+
+impl Writer {
+    fn small(&mut self) -> String {
+        if !self.vars.is_empty() && self.random.below(3) > 0 {
+            let position = self.random.below(self.vars.len());
+            return self.vars[position].clone();
+        }
+        self.random.below(4).to_string()
+    }
+
+    /// Up to `3 * N + 7`.
+    fn far(&mut self) -> String {
+        let small = self.small();
+        let base = self.random.pick(&["j", "j", "j", "2 * j", "3 * j", "N - 1 - j", "j", "0"]);
+        format!("{base} + {small} + {}", self.random.below(5))
+    }
+
+    fn condition(&mut self) -> String {
+        let op = self.random.pick(&["<", ">=", "==", "<=", "!=", ">"]);
+        let small = self.small();
+        match self.random.below(6) {
+            0 => format!("{small} {op} 2"),
+            1 => format!("2 * j {op} N + {small}"),
+            2 => format!("N - j {op} 5 and j {op} {small}"),
+            3 => format!("not (j {op} 3 or N {op} 2 * {small})"),
+            4 => format!("3 * j + 1 {op} N + {small}"),
+            _ => format!("j {op} {small} + 2"),
+        }
+    }
+
+    fn value(&mut self, which: usize, depth: usize) -> String {
+        let ty = self.types[which];
+        let float = ty.starts_with('f');
+        if depth == 0 {
+            let (small, far) = (self.small(), self.far());
+            return match self.random.below(8) {
+                0 if float => format!("3.0{ty}"),
+                0 if ty != "bool" => format!("5{ty}"),
+                1 if which == 0 => format!("C[{small}, {}]", self.own),
+                2 if which == 1 => format!("D[{}]", self.own),
+                3 if which == 0 && self.local => "t".to_owned(),
+                4 if which == 0 => "x".to_owned(),
+                5 if ty != "bool" => format!("{ty}(index({far}))"),
+                6 if which == 0 => format!("A[{far}, {small}]"),
+                _ if which == 0 => format!("A[{small}, {far}]"),
+                _ => format!("B[{far}]"),
+            };
+        }
+        let (l, r) = (self.value(which, depth - 1), self.value(which, depth - 1));
+        if ty == "bool" {
+            return match self.random.below(5) {
+                0 => format!("({l} and {r})"),
+                1 => format!("({l} or {r})"),
+                2 => format!("(not {l})"),
+                3 => format!("cond({})", self.condition()),
+                _ => format!("({l} != {r})"),
+            };
+        }
+        match self.random.below(10) {
+            0 | 1 => format!("({l} + {r})"),
+            2 => format!("({l} - {r})"),
+            3 => format!("min({l}, {r})"),
+            4 => format!("max({l}, {r})"),
+            5 => format!("select(cond({}), {l}, {r})", self.condition()),
+            6 => format!("select({l} < {r}, {r}, {l})"),
+            7 => format!("abs({l})"),
+            8 => {
+                let other = self.value(1 - which, 0);
+                format!("{ty}({other})")
+            }
+            // A literal takes the sign as its own, which not every type has.
+            _ if l.starts_with(|first: char| first.is_ascii_digit()) => l,
+            _ => format!("(-{l})"),
+        }
+    }
+
+    fn statement(&mut self, depth: usize) {
+        let small = self.small();
+        match self.random.below(if depth == 0 { 5 } else { 9 }) {
+            0 => {
+                let value = self.value(0, 2);
+                let _ = writeln!(self.out, "C[{small}, {}] = {value}", self.own);
+            }
+            1 => {
+                let value = self.value(1, 2);
+                let _ = writeln!(self.out, "D[{}] = {value}", self.own);
+            }
+            2 => {
+                let value = self.value(0, 1);
+                let _ = writeln!(self.out, "t = {value}");
+                self.local |= self.vars.is_empty() && depth == 2;
+            }
+            3 => {
+                let value = self.value(0, 1);
+                let op = self.update();
+                let _ = writeln!(self.out, "C[{small}, {}] {op} {value}", self.own);
+            }
+            4 => {
+                let far = self.far();
+                let (value, op) = (format!("A[{small}, {far}]"), self.update());
+                if self.types[0] != "bool" && self.random.below(2) == 0 {
+                    let _ = writeln!(self.out, "C[{small}, {}] += {value} * A[1, {far}]", self.own);
+                } else {
+                    let _ = writeln!(self.out, "C[{small}, {}] {op} {value}", self.own);
+                }
+            }
+            5 => {
+                let condition = self.condition();
+                let _ = writeln!(self.out, "if {condition} {{");
+                self.block(depth - 1);
+                self.out.push_str("} else {\n");
+                self.block(depth - 1);
+                self.out.push_str("}\n");
+            }
+            _ if self.vars.len() == 3 => self.block(depth - 1),
+            _ => {
+                let var = format!("v{}", self.fresh);
+                self.fresh += 1;
+                let kind = self.random.pick(&["", "unroll "]);
+                let (lo, hi) = (self.random.pick(&["0", "0", "1"]), self.random.pick(&["4", "3", "min(N, 4)"]));
+                let step = self.random.pick(&["", "", " by 2"]);
+                let _ = writeln!(self.out, "{kind}for {var} in {lo}..{hi}{step} {{");
+                self.vars.push(var);
+                self.block(depth - 1);
+                self.vars.pop();
+                self.out.push_str("}\n");
+            }
+        }
+    }
+
+    fn update(&mut self) -> &'static str {
+        if self.types[0] == "bool" {
+            self.random.pick(&["and=", "or="])
+        } else {
+            self.random.pick(&["+=", "max=", "min="])
+        }
+    }
+
+    fn block(&mut self, depth: usize) {
+        for _ in 0..=self.random.below(2) {
+            self.statement(depth);
+        }
+    }
+}
+
+const TYPES: [&str; 8] = ["f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool"];
+
+fn nest(seed: u64) -> (String, [&'static str; 2], i64) {
+    let mut random = Random::new(seed);
+    let types = [random.pick(&TYPES), random.pick(&TYPES)];
+    let own = random.pick(&["j", "j", "N - 1 - j", "2 * j", "j + 1"]);
+    let lanes = [1, 2, 4, 8, 16, 32, 3][random.below(7)];
+    let n = random.below(3 * lanes + 2) as i64;
+    let lo = random.below(3);
+    let sum = random.below(4);
+    let step = random.pick(&["", "", "", " by 2"]);
+    let mut writer = Writer { random, out: String::new(), types, own, vars: Vec::new(), fresh: 0, local: false };
+    for _ in 0..2 {
+        writer.statement(2);
+    }
+    let op = writer.update();
+    let far = writer.far();
+    match sum {
+        0 => {
+            let _ = writeln!(writer.out, "s[] {op} A[2, {far}]");
+        }
+        1 => {
+            let _ = writeln!(writer.out, "u {op} A[2, {far}]");
+        }
+        2 => {
+            let _ = writeln!(writer.out, "for w in 0..3 {{ r[w] {op} A[w, {far}] }}");
+        }
+        _ => {}
+    }
+    let [a, b] = types;
+    let zero = match a {
+        "bool" => "false",
+        ty if ty.starts_with('f') => "0.0",
+        _ => "0",
+    };
+    let text = format!(
+        "kernel nest(N; x: {a}; A: in {a}[3 * N + 9, 3 * N + 9], B: in {b}[3 * N + 9], C: inout {a}[4, 2 * N + 4],
+            D: inout {b}[2 * N + 4], s: inout {a}[], r: inout {a}[3], w0: inout {a}[]) {{
+            local t: {a}
+            local u: {a}
+            u = {zero}
+            vector({lanes}) for j in {lo}..N{step} {{
+                {}
+            }}
+            w0[] = u
+        }}",
+        writer.out
+    );
+    (text, types, n)
+}
+
+fn data(ty: &str, length: usize) -> Data {
+    let number = |at: usize| (at * 7919 % 23) as i64 - 8;
+    let all = 0..length;
+    match ty {
+        "f32" => all.map(|at| number(at) as f32).collect::<Vec<_>>().into(),
+        "f64" => all.map(|at| number(at) as f64).collect::<Vec<_>>().into(),
+        "i8" => all.map(|at| number(at) as i8).collect::<Vec<_>>().into(),
+        "i16" => all.map(|at| number(at) as i16).collect::<Vec<_>>().into(),
+        "i32" => all.map(|at| number(at) as i32).collect::<Vec<_>>().into(),
+        "i64" => all.map(number).collect::<Vec<_>>().into(),
+        "u8" => all.map(|at| number(at) as u8).collect::<Vec<_>>().into(),
+        _ => all.map(|at| number(at) > 3).collect::<Vec<_>>().into(),
+    }
+}
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+#[test]
+fn random_nests_agree() {
+    let (first, count) = (setting("FARKAS_NESTS_SEED", 1), setting("FARKAS_NESTS_COUNT", 300));
+    let mut lowered = 0;
+    let mut reasons: Vec<String> = Vec::new();
+    for seed in first..first + count {
+        let (text, [a, b], n) = nest(seed);
+        let size = n as usize;
+        let kernel = verified(&text);
+        let arrays = [
+            data(a, (3 * size + 9) * (3 * size + 9)),
+            data(b, 3 * size + 9),
+            data(a, 4 * (2 * size + 4)),
+            data(b, 2 * size + 4),
+            data(a, 1),
+            data(a, 3),
+            data(a, 1),
+        ];
+        let scalar: Value = data(a, 6).get(5).expect("an element");
+        let env = || Env { params: vec![n], scalars: vec![scalar], arrays: arrays.iter().cloned().map(Some).collect() };
+        let (mut in_order, mut in_lockstep) = (env(), env());
+        run_loops(&kernel, &mut in_order).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+        run_concurrently(&kernel, &mut in_lockstep, seed)
+            .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+        assert_eq!(in_order.arrays, in_lockstep.arrays, "seed {seed}: lanes depend on each other\n{text}");
+        for tier in Tier::ALL.into_iter().filter(|tier| tier.is_available()) {
+            let options = Options { keep_text: true, tier: Some(tier), ..Options::default() };
+            let compiled = compiled_with(&text, &options);
+            let mut found = arrays.to_vec();
+            let called = compiled.call(&[n], &[scalar], &mut buffers(&kernel, &mut found));
+            called.unwrap_or_else(|error| panic!("seed {seed}, {tier}: {error}\n{text}"));
+            for (position, (found, expected)) in found.iter().zip(&in_order.arrays).enumerate() {
+                assert!(
+                    Some(found) == expected.as_ref(),
+                    "seed {seed}, N={n}, {tier}, array {position}: {found:?}\ninstead of {expected:?}\n{text}\n{}",
+                    compiled.lanes()
+                );
+            }
+            if tier == Tier::Baseline {
+                match compiled.lanes().strip_prefix('#') {
+                    None => lowered += 1,
+                    Some(reason) => reasons.push(reason.trim().to_owned()),
+                }
+            }
+        }
+    }
+    reasons.sort();
+    reasons.dedup();
+    assert!(lowered * 2 > count, "only {lowered} of {count} nests have lanes: {reasons:#?}");
+}

@@ -1,0 +1,140 @@
+//! Vector loops as lane programs: the same bits on every tier of this host as in the interpreter.
+#![expect(clippy::panic, reason = "a test fails by panicking")]
+
+use farkas_cpu::{Options, Tier};
+use interp::{Env, run_loops};
+use program::{Data, Value};
+
+mod run;
+use run::{buffers, compiled_with, verified};
+
+/// The tiers of this host.
+fn tiers() -> impl Iterator<Item = Tier> {
+    Tier::ALL.into_iter().filter(|tier| tier.is_available())
+}
+
+fn options(tier: Tier) -> Options {
+    Options { keep_text: true, tier: Some(tier), ..Options::default() }
+}
+
+/// Runs a kernel everywhere and compares; returns the lane programs as text.
+fn agree(text: &str, params: &[i64], scalars: &[Value], arrays: &[Data]) -> String {
+    let kernel = verified(text);
+    let mut env =
+        Env { params: params.to_vec(), scalars: scalars.to_vec(), arrays: arrays.iter().cloned().map(Some).collect() };
+    run_loops(&kernel, &mut env).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let expected: Vec<Data> = env.arrays.into_iter().flatten().collect();
+    let mut lanes = String::new();
+    for tier in tiers() {
+        let compiled = compiled_with(text, &options(tier));
+        let mut found = arrays.to_vec();
+        let called = compiled.call(params, scalars, &mut buffers(&kernel, &mut found));
+        called.unwrap_or_else(|error| panic!("{tier}: {error}\n{text}"));
+        assert!(
+            found == expected,
+            "{tier}: {found:?}\ninstead of {:?}\n{text}\n{}\n{}",
+            expected,
+            compiled.lanes(),
+            compiled.asm()
+        );
+        lanes = compiled.lanes().to_owned();
+    }
+    lanes
+}
+
+fn floats(length: usize) -> Data {
+    (0..length).map(|at| ((at * 7919) % 37) as f32 / 4.0 - 4.0).collect::<Vec<_>>().into()
+}
+
+#[test]
+fn a_register_tile_stays_in_registers() {
+    // As many rows as the registers of a tier hold, beside a row of B and one element of A.
+    for (tier, rows) in [(Tier::V3, 6), (Tier::V4, 14)] {
+        let lanes = if tier == Tier::V3 { 16 } else { 32 };
+        let text = format!(
+            "kernel tile(K; A: in f32[K, {rows}], B: in f32[K, {lanes}], C: inout f32[{rows}, {lanes}]) {{
+                vector({lanes}) for j in 0..{lanes} {{
+                    for k in 0..K {{
+                        unroll for i in 0..{rows} {{
+                            C[i, j] += A[k, i] * B[k, j]
+                        }}
+                    }}
+                }}
+            }}"
+        );
+        agree(&text, &[9], &[], &[floats(9 * rows), floats(9 * lanes), floats(rows * lanes)]);
+        if tier.is_available() {
+            let compiled = compiled_with(&text, &options(tier));
+            assert!(compiled.asm().contains("tile j: 0 spills, 0 values loaded again"), "{}", compiled.asm());
+            // Accumulators are changed in place: nothing but two loads per row of B and one per row of A is moved.
+            let lanes = compiled.lanes();
+            assert_eq!(lanes.matches("fma").count(), rows, "{lanes}");
+            assert_eq!(lanes.matches(" same").count(), rows, "{lanes}");
+        }
+    }
+}
+
+#[test]
+fn sums_over_lanes_are_combined_in_one_order() {
+    let text = "
+kernel sum(N; x: in f32[N], y: inout f32[]) {
+    vector(64) for i in 0..N {
+        y[] += x[i]
+    }
+}
+";
+    let values: Vec<f32> = (0..1000).map(|at| (at as f32).sin()).collect();
+    let mut results = Vec::new();
+    for tier in tiers() {
+        let compiled = compiled_with(text, &options(tier));
+        let mut arrays = [Data::from(values.clone()), Data::from(vec![0.5f32])];
+        compiled.call(&[1000], &[], &mut buffers(&verified(text), &mut arrays)).expect("it runs");
+        results.push(arrays[1].get(0));
+    }
+    assert!(results.windows(2).all(|pair| pair[0] == pair[1]), "{results:?}");
+}
+
+#[test]
+fn a_loop_that_has_no_lanes_says_why() {
+    let text = "
+kernel gathers(N; x: in f32[N], at: in i64[N], y: out f32[N]) {
+    vector(8) for i in 0..N {
+        y[i] = gather(x, at[i])
+    }
+}
+";
+    let at: Vec<i64> = (0..20).map(|position| 19 - position).collect();
+    let lanes = agree(text, &[20], &[], &[floats(20), Data::from(at), floats(20)]);
+    assert_eq!(lanes, "# loop i: no lanes: a cell that depends on data\n");
+}
+
+#[test]
+fn strides_of_unknown_size_are_stepped() {
+    let text = "
+kernel transpose(N, M; x: in f32[N, M], y: out f32[M, N]) {
+    for j in 0..M {
+        vector(16) for i in 0..N {
+            y[j, i] = x[i, j]
+        }
+    }
+}
+";
+    let lanes = agree(text, &[37, 5], &[], &[floats(37 * 5), floats(37 * 5)]);
+    assert!(lanes.contains(" by v"), "{lanes}");
+}
+
+#[test]
+fn a_tier_that_the_host_lacks_is_refused() {
+    for tier in Tier::ALL {
+        assert_eq!(Tier::from_name(tier.name()), Some(tier));
+        let kernel = verified("kernel nothing(N; x: out f32[N]) {}");
+        let compiled = farkas_cpu::compile_with(&kernel, &options(tier));
+        match compiled {
+            Ok(_) => assert!(tier.is_available()),
+            Err(error) => assert!(!tier.is_available() && error.to_string().contains(tier.name()), "{error}"),
+        }
+    }
+    assert!(Tier::native().is_available());
+    assert_eq!(Tier::from_name("native"), Some(Tier::native()));
+    assert_eq!(Tier::from_name("z80"), None);
+}
