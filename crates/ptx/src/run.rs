@@ -1,7 +1,9 @@
-//! Running a program on the emulator: the host's part, with arrays as the interpreter has them.
+//! Running a program: the host's part, with arrays as the interpreter has them, on the emulator or on a GPU.
 //!
 //! In: a [`Program`] and its arguments.  Out: the arrays afterwards and what it cost.
-//! Not here: the interpretation of arguments by name, which is the façade's.
+//! Not here: the interpretation of arguments by name, which is the façade's; the machines themselves (`run/machine`).
+
+mod machine;
 
 use std::collections::HashMap;
 
@@ -9,9 +11,10 @@ use loops::{ArrayId, Cond, Index};
 use program::{Data, Role, ScalarType, Value};
 
 use crate::emit::{Axis, HostStep, LaunchPlan, Program};
-use crate::emulate::{Argument, BufferId, Counts, Emulator, Fault, Launch, Memory, Options};
+use crate::emulate::{Counts, Fault, Options};
+use machine::{Emulated, Machine, Passed, Work};
 
-/// Buffers longer than this are refused: the emulator keeps records of every cell.
+/// Buffers that are longer are refused: the emulator keeps records of every cell.
 const MAX_BYTES: i64 = 1 << 32;
 
 /// Why a program could not be run.
@@ -22,6 +25,9 @@ pub enum RunError {
     Arguments(String),
     #[error("{kernel}: {fault}")]
     Fault { kernel: String, fault: Fault },
+    #[cfg(feature = "cuda")]
+    #[error("{0}")]
+    Device(#[from] crate::device::DeviceError),
     /// We are at fault.
     #[error("internal error: {0}")]
     Bug(String),
@@ -37,43 +43,54 @@ impl Program {
         arrays: &mut [Option<Data>],
         options: &Options,
     ) -> Result<Counts, RunError> {
-        let emulator = Emulator::load(&self.module.text()).map_err(|error| RunError::Bug(error.to_string()))?;
-        let mut host = Host {
-            program: self,
-            emulator,
-            memory: Memory::new(),
-            params,
-            scalars,
-            vars: HashMap::new(),
-            buffers: Vec::new(),
-            own: HashMap::new(),
-            options,
-            counts: Counts::default(),
-        };
+        let mut machine = Emulated::new(&self.module.text(), options)?;
+        self.run(&mut machine, params, scalars, arrays)?;
+        Ok(machine.counts)
+    }
+
+    /// Runs the program on a GPU; arguments are those of [`Program::emulate`]. Returns the time that kernels took.
+    #[cfg(feature = "cuda")]
+    pub fn launch(
+        &self,
+        params: &[i64],
+        scalars: &[Value],
+        arrays: &mut [Option<Data>],
+        device: &crate::device::Device,
+    ) -> Result<std::time::Duration, RunError> {
+        let mut machine = machine::OnDevice::new(self.module.text(), device);
+        self.run(&mut machine, params, scalars, arrays)?;
+        Ok(machine.time)
+    }
+
+    fn run(
+        &self,
+        machine: &mut impl Machine,
+        params: &[i64],
+        scalars: &[Value],
+        arrays: &mut [Option<Data>],
+    ) -> Result<(), RunError> {
+        let (vars, buffers, own) = (HashMap::new(), Vec::new(), HashMap::new());
+        let mut host = Host { program: self, machine, params, scalars, vars, buffers, own };
         host.check_arguments(arrays)?;
         host.upload(arrays)?;
         host.block(&self.host)?;
-        host.download(arrays)?;
-        Ok(host.counts)
+        host.download(arrays)
     }
 }
 
-struct Host<'a> {
+struct Host<'a, M> {
     program: &'a Program,
-    emulator: Emulator,
-    memory: Memory,
+    machine: &'a mut M,
     params: &'a [i64],
     scalars: &'a [Value],
     vars: HashMap<loops::VarId, i64>,
-    /// One for each array.
-    buffers: Vec<BufferId>,
+    /// The machine's buffer for each array.
+    buffers: Vec<usize>,
     /// Copies of an array for each thread, with their length.
-    own: HashMap<ArrayId, (BufferId, i64)>,
-    options: &'a Options,
-    counts: Counts,
+    own: HashMap<ArrayId, (usize, i64)>,
 }
 
-impl Host<'_> {
+impl<M: Machine> Host<'_, M> {
     fn check_arguments(&self, arrays: &[Option<Data>]) -> Result<(), RunError> {
         let kernel = &self.program.loops;
         let check = |what: &str, wanted: usize, found: usize| {
@@ -102,7 +119,7 @@ impl Host<'_> {
             }
             let bytes = cells.saturating_mul(declared.ty.bytes() as i64);
             if bytes >= MAX_BYTES {
-                let message = format!("`{}` is too large for the emulator", declared.name);
+                let message = format!("`{}` is too large", declared.name);
                 return Err(RunError::Arguments(message));
             }
             let content = match data {
@@ -120,7 +137,7 @@ impl Host<'_> {
                 }
                 None => vec![0; bytes as usize],
             };
-            self.buffers.push(self.memory.allocate(declared.name.clone(), &content));
+            self.buffers.push(self.machine.allocate(&declared.name, &content)?);
         }
         Ok(())
     }
@@ -128,7 +145,7 @@ impl Host<'_> {
     fn download(&self, arrays: &mut [Option<Data>]) -> Result<(), RunError> {
         for ((declared, buffer), place) in self.program.loops.arrays.iter().zip(&self.buffers).zip(arrays) {
             if matches!(declared.role, Role::Out | Role::InOut) {
-                let bytes = self.memory.read(*buffer);
+                let bytes = self.machine.read(*buffer)?;
                 let data = from_bytes(declared.ty, &bytes);
                 *place = Some(data.ok_or_else(|| RunError::Bug(format!("`{}` cannot be read", declared.name)))?);
             }
@@ -177,12 +194,13 @@ impl Host<'_> {
         }
         let threads = grid.iter().chain(&plan.block).map(|axis| i64::from(*axis)).try_fold(1i64, i64::checked_mul);
         let threads = threads.ok_or_else(overflow)?;
-        let mut arguments: Vec<Argument> = self.params.iter().map(|param| Argument::S64(*param)).collect();
+        let mut arguments: Vec<Passed> = self.params.iter().map(|param| Passed::Scalar(Value::I64(*param))).collect();
         for var in &plan.vars {
             let value = self.vars.get(var).copied();
-            arguments.push(Argument::S64(value.ok_or_else(|| RunError::Bug("a loop of the host is gone".to_owned()))?));
+            let value = value.ok_or_else(|| RunError::Bug("a loop of the host is gone".to_owned()))?;
+            arguments.push(Passed::Scalar(Value::I64(value)));
         }
-        arguments.extend(self.scalars.iter().map(|value| argument(*value)));
+        arguments.extend(self.scalars.iter().map(|value| Passed::Scalar(*value)));
         for position in 0..self.buffers.len() {
             let array = ArrayId(position as u32);
             let buffer = if plan.private.contains(&array) {
@@ -190,19 +208,13 @@ impl Host<'_> {
             } else {
                 self.buffers.get(position).copied().ok_or_else(|| RunError::Bug("an array is gone".to_owned()))?
             };
-            arguments.push(Argument::Pointer(buffer, 0));
+            arguments.push(Passed::Buffer(buffer));
         }
-        let launch = Launch { kernel: &plan.kernel, grid, block: plan.block, dynamic_shared: 0, arguments: &arguments };
-        let counts = self
-            .emulator
-            .launch(&launch, &mut self.memory, self.options)
-            .map_err(|fault| RunError::Fault { kernel: plan.kernel.clone(), fault })?;
-        self.counts.add(&counts);
-        Ok(())
+        self.machine.launch(&Work { kernel: &plan.kernel, grid, block: plan.block, arguments: &arguments })
     }
 
     /// A buffer with a copy of the array for each of so many threads.
-    fn copies(&mut self, array: ArrayId, threads: i64) -> Result<BufferId, RunError> {
+    fn copies(&mut self, array: ArrayId, threads: i64) -> Result<usize, RunError> {
         let declared = self.program.loops.arrays.get(array.index());
         let declared = declared.ok_or_else(|| RunError::Bug("an array is gone".to_owned()))?;
         let mut bytes = threads.checked_mul(declared.ty.bytes() as i64).ok_or_else(overflow)?;
@@ -216,7 +228,7 @@ impl Host<'_> {
         match self.own.get(&array) {
             Some((buffer, length)) if *length >= bytes => Ok(*buffer),
             _ => {
-                let buffer = self.memory.allocate(declared.name.clone(), &vec![0; bytes as usize]);
+                let buffer = self.machine.allocate(&declared.name, &vec![0; bytes as usize])?;
                 self.own.insert(array, (buffer, bytes));
                 Ok(buffer)
             }
@@ -278,23 +290,6 @@ impl Host<'_> {
 
 fn overflow() -> RunError {
     RunError::Arguments("the sizes are too large: index arithmetic overflows".to_owned())
-}
-
-/// A scalar as kernels take it: narrow integers and `bool` in 32 bits.
-fn argument(value: Value) -> Argument {
-    match value {
-        Value::F32(v) => Argument::F32(v),
-        Value::F64(v) => Argument::F64(v),
-        Value::I64(v) => Argument::S64(v),
-        Value::I8(v) => Argument::S32(i32::from(v)),
-        Value::I16(v) => Argument::S32(i32::from(v)),
-        Value::I32(v) => Argument::S32(v),
-        Value::U64(v) => Argument::U64(v),
-        Value::U8(v) => Argument::U32(u32::from(v)),
-        Value::U16(v) => Argument::U32(u32::from(v)),
-        Value::U32(v) => Argument::U32(v),
-        Value::Bool(v) => Argument::U32(u32::from(v)),
-    }
 }
 
 fn to_bytes(data: &Data) -> Vec<u8> {

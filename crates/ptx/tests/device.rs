@@ -4,6 +4,7 @@
 
 use farkas_ptx::device::{Device, DeviceArgument, DeviceError, DeviceLaunch, count_devices};
 use farkas_ptx::emulate::{Argument, Emulator, Launch, Memory, Options};
+use farkas_ptx::ir::Target;
 
 const SAXPY: &str = include_str!("foreign/kernels.ptx");
 
@@ -31,7 +32,6 @@ fn a_gpu_that_does_not_exist_is_an_error_that_names_the_emulator() {
 
 #[test]
 fn kernels_on_the_gpu_agree_with_the_emulator() {
-    let Some(device) = first_device() else { return };
     let x: Vec<u8> = (0..1000).flat_map(|i| (i as f32 * 0.37).to_le_bytes()).collect();
     let mut memory = Memory::new();
     let (emulated_x, emulated_y) = (memory.allocate("x", &x), memory.allocate("y", &x));
@@ -42,6 +42,7 @@ fn kernels_on_the_gpu_agree_with_the_emulator() {
     let emulator = Emulator::load(SAXPY).expect("the text is PTX");
     emulator.launch(&launch, &mut memory, &Options::default()).expect("the kernel is right");
 
+    let Some(device) = first_device() else { return };
     let there = |bytes: &[u8]| device.upload(bytes).unwrap_or_else(|error| panic!("{error}"));
     let (device_x, device_y) = (there(&x), there(&x));
     let arguments = [
@@ -65,4 +66,28 @@ fn text_that_the_driver_refuses_comes_with_its_log() {
         Err(DeviceError::Refused { log }) => assert!(log.contains("frobnicate"), "{log}"),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn programs_on_the_gpu_agree_with_the_emulator() {
+    let text = "kernel staged(N; x: in f64[N], y: out f64[N]) {
+        array s: f64[64]
+        parallel for b in 0..floor(N / 64) {
+            alloc s in shared {
+                parallel for t in 0..64 { s[t] = x[64 * b + t] }
+                parallel for u in 0..64 { y[64 * b + u] = s[63 - u] + s[u] }
+            }
+        }
+    }";
+    let tree = loops::verify(loops::parse(text).expect("a tree")).expect("a tree that is right");
+    let program = farkas_ptx::emit(&tree, Target::default()).unwrap_or_else(|error| panic!("{error}"));
+    let x: Vec<f64> = (0..640).map(f64::from).collect();
+    let start = || vec![Some(program::Data::from(x.clone())), None, None];
+    let (mut expected, mut found) = (start(), start());
+    program.emulate(&[640], &[], &mut expected, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    let y: Vec<f64> = (0..640).map(|i| f64::from(64 * (i / 64) + 63 - i % 64 + i)).collect();
+    assert_eq!(expected[1], Some(program::Data::from(y)));
+    let Some(device) = first_device() else { return };
+    program.launch(&[640], &[], &mut found, &device).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(found, expected);
 }
