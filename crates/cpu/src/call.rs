@@ -9,7 +9,6 @@ use program::{Fault, FaultKind, Role, ScalarType, Slice, SliceMut, Value};
 use crate::Compiled;
 use crate::code::Scratch;
 use crate::emit::fault::{DONE, Site, SiteKind};
-use crate::extent;
 
 /// The elements of one array argument.
 #[derive(Debug)]
@@ -68,9 +67,9 @@ impl Derived {
     fn evaluate(&self, params: &[i64]) -> Option<i64> {
         match self {
             Derived::Constant(value) => Some(slot(*value).cast_signed()),
-            Derived::Product { factor, extents } => extents
-                .iter()
-                .try_fold(*factor, |product, index| Some(product.wrapping_mul(extent::evaluate(index, params)?))),
+            Derived::Product { factor, extents } => {
+                extents.iter().try_fold(*factor, |product, index| Some(product.wrapping_mul(index.value(params, &[])?)))
+            }
         }
     }
 }
@@ -98,7 +97,7 @@ impl Signature {
         match site.map(|site| site.kind) {
             Some(SiteKind::Subscript { array, dimension }) => {
                 let decl = &self.arrays[array.index()];
-                let extent = decl.shape.get(dimension).and_then(|extent| extent::evaluate(extent, params));
+                let extent = decl.shape.get(dimension).and_then(|extent| extent.value(params, &[]));
                 Fault::subscript(&decl.name, dimension, decl.shape.len(), report, extent.unwrap_or(0), span)
             }
             Some(SiteKind::DivisionByZero) | None => Fault::new(FaultKind::DivisionByZero, span),
@@ -173,7 +172,7 @@ fn length(decl: &ArrayDecl, params: &[i64]) -> Result<usize, CallError> {
     let too_large = || CallError::TooLarge { name: decl.name.clone() };
     let mut extents = Vec::with_capacity(decl.shape.len());
     for (dimension, index) in decl.shape.iter().enumerate() {
-        let extent = extent::evaluate(index, params).ok_or_else(too_large)?;
+        let extent = index.value(params, &[]).ok_or_else(too_large)?;
         let negative = || CallError::NegativeExtent { name: decl.name.clone(), dimension, extent };
         extents.push(usize::try_from(extent).map_err(|_| negative())?);
     }

@@ -9,7 +9,6 @@ mod call;
 mod code;
 mod compile;
 mod emit;
-mod extent;
 mod isa;
 pub mod lanes;
 mod leaves;

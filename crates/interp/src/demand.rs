@@ -8,11 +8,12 @@
 use std::collections::BTreeMap;
 
 use diag::Span;
+use index::Cond;
 use program::{ArrayId, Function, System};
 
 use crate::Error;
 use crate::env::Declared;
-use crate::machine::{Access, Cond, Expr, Loop, Machine, Run, walk};
+use crate::machine::{Access, Expr, Loop, Machine, Run, walk};
 
 /// A clause that defines cells of an array.
 #[derive(Debug)]

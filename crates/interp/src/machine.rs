@@ -1,11 +1,11 @@
-//! The form that is executed: names are slots, parameters and scalar arguments are constants, affine expressions
-//! are flat sums.
+//! The form that is executed: names are slots, parameters and scalar arguments are constants. Loop variables of index
+//! arithmetic are numbered like slots.
 //!
 //! In: what `resolve_program` and `resolve_loops` made, with the arrays.  Out: the arrays, changed.
 //! Slots are in range by construction; everything that depends on data is checked.
 
 use diag::Span;
-use loops::CompareOp;
+use index::{Cond, Index};
 use program::{BinaryOp, Data, Fault, FaultKind, ScalarType, UnaryOp, Value};
 
 use crate::concurrent::{Concurrent, Random};
@@ -16,30 +16,6 @@ use crate::{Error, eval};
 
 /// Errors are boxed because they are rare, and values are returned often.
 pub(crate) type Run<T> = Result<T, Box<Error>>;
-
-#[derive(Debug)]
-pub(crate) enum Index {
-    Const(i64),
-    Slot(usize),
-    /// `constant + Σ coefficient · slot`
-    Linear(i64, Vec<(usize, i64)>),
-    Add(Box<Index>, Box<Index>),
-    Sub(Box<Index>, Box<Index>),
-    Mul(Box<Index>, i64),
-    FloorDiv(Box<Index>, i64),
-    Mod(Box<Index>, i64),
-    Min(Box<Index>, Box<Index>),
-    Max(Box<Index>, Box<Index>),
-    Select(Box<Cond>, Box<Index>, Box<Index>),
-}
-
-#[derive(Debug)]
-pub(crate) enum Cond {
-    Compare(CompareOp, Index, Index),
-    Not(Box<Cond>),
-    And(Vec<Cond>),
-    Or(Vec<Cond>),
-}
 
 #[derive(Debug)]
 pub(crate) enum Expr {
@@ -158,16 +134,6 @@ pub(crate) fn execute(
     random: Option<Random>,
 ) -> Run<()> {
     Machine { slots: vec![0; slots], locals, arrays, missing: None, random }.block(stmts)
-}
-
-/// The value of an expression without variables; `None` on overflow.
-pub(crate) fn constant(index: &Index) -> Option<i64> {
-    Machine { slots: Vec::new(), locals: Vec::new(), arrays: &mut [], missing: None, random: None }.index(index)
-}
-
-/// Whether a condition without variables holds; `None` on overflow.
-pub(crate) fn holds(cond: &Cond) -> Option<bool> {
-    Machine { slots: Vec::new(), locals: Vec::new(), arrays: &mut [], missing: None, random: None }.cond(cond)
 }
 
 /// Calls `body` at every point of loops over arrays that have extents, but no cells.
@@ -462,45 +428,11 @@ impl Machine<'_> {
 
     /// The value; `None` on overflow.
     fn index(&self, index: &Index) -> Option<i64> {
-        match index {
-            Index::Const(value) => Some(*value),
-            Index::Slot(slot) => self.slots.get(*slot).copied(),
-            Index::Linear(constant, terms) => terms.iter().try_fold(*constant, |sum, (slot, coefficient)| {
-                sum.checked_add(self.slots.get(*slot)?.checked_mul(*coefficient)?)
-            }),
-            Index::Add(a, b) => self.index(a)?.checked_add(self.index(b)?),
-            Index::Sub(a, b) => self.index(a)?.checked_sub(self.index(b)?),
-            Index::Mul(a, factor) => self.index(a)?.checked_mul(*factor),
-            // Divisors are positive, for which Euclidean division rounds down.
-            Index::FloorDiv(a, divisor) => self.index(a)?.checked_div_euclid(*divisor),
-            Index::Mod(a, divisor) => self.index(a)?.checked_rem_euclid(*divisor),
-            Index::Min(a, b) => Some(self.index(a)?.min(self.index(b)?)),
-            Index::Max(a, b) => Some(self.index(a)?.max(self.index(b)?)),
-            Index::Select(cond, a, b) => self.index(if self.cond(cond)? { a } else { b }),
-        }
+        index.value(&[], &self.slots)
     }
 
     /// Whether it holds; `None` on overflow.
     pub(crate) fn cond(&self, cond: &Cond) -> Option<bool> {
-        match cond {
-            Cond::Compare(op, a, b) => Some(op.holds(self.index(a)?, self.index(b)?)),
-            Cond::Not(cond) => self.cond(cond).map(|holds| !holds),
-            Cond::And(conds) => {
-                for cond in conds {
-                    if !self.cond(cond)? {
-                        return Some(false);
-                    }
-                }
-                Some(true)
-            }
-            Cond::Or(conds) => {
-                for cond in conds {
-                    if self.cond(cond)? {
-                        return Some(true);
-                    }
-                }
-                Some(false)
-            }
-        }
+        cond.holds(&[], &self.slots)
     }
 }

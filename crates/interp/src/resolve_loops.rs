@@ -1,13 +1,14 @@
 //! Running a loop tree.
 
 use diag::Span;
-use loops::{For, Kernel, LoopKind, Verified, Visit};
+use index::{Cond, Index};
+use loops::{For, Kernel, LoopKind, Rewrite, Verified, Visit};
 use program::{Role, Value};
 
+use crate::Error;
 use crate::concurrent::{Concurrent, Random, waits};
 use crate::env::{Declared, Env};
-use crate::machine::{Access, Cell, Cond, Expr, Index, Loop, Stmt, Target, execute};
-use crate::{Error, machine};
+use crate::machine::{Access, Cell, Expr, Loop, Stmt, Target, execute};
 
 /// Runs a kernel on the arguments, in the order of the loops; parallel and vector loops run like serial ones, from barrier to
 /// barrier.
@@ -50,7 +51,7 @@ struct Resolver<'a> {
 impl Resolver<'_> {
     fn arrays(&self) -> Result<Vec<Declared>, Error> {
         let declare = |array: &loops::ArrayDecl| {
-            let extents = array.shape.iter().map(|extent| machine::constant(&self.index(extent)));
+            let extents = array.shape.iter().map(|extent| extent.value(self.params, &[]));
             let shape = extents.collect::<Option<_>>().ok_or(Error::IndexOverflow { span: None })?;
             Ok(Declared { name: array.name.clone(), ty: array.ty, shape, role: array.role })
         };
@@ -109,7 +110,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn access(&self, array: loops::ArrayId, index: &[loops::Index]) -> Access {
+    fn access(&self, array: loops::ArrayId, index: &[Index]) -> Access {
         Access { array: array.index(), index: index.iter().map(|index| self.index(index)).collect(), span: None }
     }
 
@@ -136,30 +137,23 @@ impl Resolver<'_> {
         }
     }
 
-    fn index(&self, index: &loops::Index) -> Index {
-        let boxed = |index: &loops::Index| Box::new(self.index(index));
-        match index {
-            loops::Index::Const(value) => Index::Const(*value),
-            loops::Index::Param(param) => Index::Const(self.params[param.index()]),
-            loops::Index::Var(var) => Index::Slot(var.index()),
-            loops::Index::Add(a, b) => Index::Add(boxed(a), boxed(b)),
-            loops::Index::Sub(a, b) => Index::Sub(boxed(a), boxed(b)),
-            loops::Index::Mul(a, factor) => Index::Mul(boxed(a), *factor),
-            loops::Index::FloorDiv(a, divisor) => Index::FloorDiv(boxed(a), *divisor),
-            loops::Index::Mod(a, divisor) => Index::Mod(boxed(a), *divisor),
-            loops::Index::Min(a, b) => Index::Min(boxed(a), boxed(b)),
-            loops::Index::Max(a, b) => Index::Max(boxed(a), boxed(b)),
-            loops::Index::Select(cond, a, b) => Index::Select(Box::new(self.cond(cond)), boxed(a), boxed(b)),
-        }
+    fn index(&self, index: &Index) -> Index {
+        WithParams(self.params).index(index.clone())
     }
 
-    fn cond(&self, cond: &loops::Cond) -> Cond {
-        let conds = |conds: &[loops::Cond]| conds.iter().map(|cond| self.cond(cond)).collect();
-        match cond {
-            loops::Cond::Compare(op, a, b) => Cond::Compare(*op, self.index(a), self.index(b)),
-            loops::Cond::Not(cond) => Cond::Not(Box::new(self.cond(cond))),
-            loops::Cond::And(parts) => Cond::And(conds(parts)),
-            loops::Cond::Or(parts) => Cond::Or(conds(parts)),
+    fn cond(&self, cond: &Cond) -> Cond {
+        WithParams(self.params).cond(cond.clone())
+    }
+}
+
+/// Puts their values in the place of parameters.
+struct WithParams<'a>(&'a [i64]);
+
+impl Rewrite for WithParams<'_> {
+    fn index(&mut self, index: Index) -> Index {
+        match index {
+            Index::Param(param) => Index::Const(self.0[param.index()]),
+            index => self.descend_index(index),
         }
     }
 }

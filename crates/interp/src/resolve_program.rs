@@ -4,15 +4,16 @@
 //! any order. Reductions stay expressions. Ids are checked here, so that a malformed function is an error.
 
 use diag::Span;
-use loops::CompareOp;
+use index::{Cond, Index, VarId};
 use program::{
-    Affine, ArrayId, Assign, Atom, Bound, ExprKind, Function, Node, ReduceOp, Scatter, Subscript, System, Value,
+    Affine, ArrayId, Assign, Bound, ExprKind, Function, IterId, Node, ParamId, ReduceOp, Scatter, Subscript, System,
+    Value,
 };
 
 use crate::Error;
 use crate::demand::{self, Clause, Clauses};
 use crate::env::{Declared, Env};
-use crate::machine::{Access, Cell, Cond, Expr, Index, Loop, Place, Reduce, Stmt, execute, holds};
+use crate::machine::{Access, Cell, Expr, Loop, Place, Reduce, Stmt, execute};
 
 /// Runs a function on the arguments.
 pub fn run_program(function: &Function, env: &mut Env) -> Result<(), Error> {
@@ -43,8 +44,8 @@ impl Resolver<'_> {
     fn check_context(&self) -> Result<(), Error> {
         for requirement in &self.function.context {
             let span = Some(requirement.span);
-            let cond = self.cond(&requirement.cond, span)?;
-            if !holds(&cond).ok_or(Error::IndexOverflow { span })? {
+            let cond = self.cond(&requirement.cond)?;
+            if !cond.holds(&[], &[]).ok_or(Error::IndexOverflow { span })? {
                 return Err(Error::Requirement { span: requirement.span });
             }
         }
@@ -54,9 +55,13 @@ impl Resolver<'_> {
     fn arrays(&self) -> Result<Vec<Declared>, Error> {
         let declare = |array: &program::Array| {
             let span = Some(array.span);
-            let extent = |extent: &Affine| match self.affine(extent, span)? {
-                Index::Const(extent) => Ok(extent),
-                _ => Err(malformed(format!("the shape of `{}` is not over parameters", array.name))),
+            let extent = |extent: &Affine| {
+                let mut open = false;
+                extent.visit_iters(&mut |_| open = true);
+                if open {
+                    return Err(malformed(format!("the shape of `{}` is not over parameters", array.name)));
+                }
+                self.affine(extent)?.value(&[], &[]).ok_or(Error::IndexOverflow { span })
             };
             let shape = array.shape.iter().map(extent).collect::<Result<_, Error>>()?;
             Ok(Declared { name: array.name.clone(), ty: array.ty, shape, role: array.role })
@@ -118,7 +123,7 @@ impl Resolver<'_> {
         let span = Some(assign.span);
         Ok(Clause {
             loops: assign.foralls.iter().map(|bound| self.bound(bound, span)).collect::<Result<_, Error>>()?,
-            guard: self.cond(&assign.guard, span)?,
+            guard: self.cond(&assign.guard)?,
             target: self.access(assign.target, &assign.index, Some(assign.target_span))?,
             value: self.expr(&assign.value)?,
             span,
@@ -163,7 +168,7 @@ impl Resolver<'_> {
         span: Option<Span>,
     ) -> Result<Stmt, Error> {
         if !guard.is_true() {
-            stmt = Stmt::If(self.cond(guard, span)?, vec![stmt], Vec::new(), span);
+            stmt = Stmt::If(self.cond(guard)?, vec![stmt], Vec::new(), span);
         }
         for bound in bounds.iter().rev() {
             stmt = Stmt::For(self.bound(bound, span)?, vec![stmt]);
@@ -173,12 +178,12 @@ impl Resolver<'_> {
 
     fn bound(&self, bound: &Bound, span: Option<Span>) -> Result<Loop, Error> {
         let slot = self.slot(bound.iter)?;
-        let (lo, hi) = (self.affine(&bound.lo, span)?, self.affine(&bound.hi, span)?);
+        let (lo, hi) = (self.affine(&bound.lo)?, self.affine(&bound.hi)?);
         let name = Some(self.function.iter(bound.iter).name.clone());
         Ok(Loop { slot, name, lo, hi, step: 1, rev: false, span })
     }
 
-    fn slot(&self, iter: program::IterId) -> Result<usize, Error> {
+    fn slot(&self, iter: IterId) -> Result<usize, Error> {
         if iter.index() < self.function.iters.len() {
             return Ok(iter.index());
         }
@@ -187,14 +192,14 @@ impl Resolver<'_> {
 
     fn access(&self, array: ArrayId, index: &[Affine], span: Option<Span>) -> Result<Access, Error> {
         self.check_rank(array, index.len())?;
-        let index = index.iter().map(|index| self.affine(index, span)).collect::<Result<_, Error>>()?;
+        let index = index.iter().map(|index| self.affine(index)).collect::<Result<_, Error>>()?;
         Ok(Access { array: array.index(), index, span })
     }
 
     fn cell(&self, array: ArrayId, index: &[Subscript], span: Option<Span>) -> Result<Cell, Error> {
         self.check_rank(array, index.len())?;
         let subscript = |subscript: &Subscript| match subscript {
-            Subscript::Affine(affine) => Ok(Expr::Index(self.affine(affine, span)?, span)),
+            Subscript::Affine(affine) => Ok(Expr::Index(self.affine(affine)?, span)),
             Subscript::Data(expr) => self.expr(expr),
         };
         Ok(Cell { array: array.index(), index: index.iter().map(subscript).collect::<Result<_, Error>>()?, span })
@@ -214,7 +219,7 @@ impl Resolver<'_> {
         let boxed = |expr: &program::Expr| self.expr(expr).map(Box::new);
         Ok(match &expr.kind {
             ExprKind::Const(value) => Expr::Const(*value),
-            ExprKind::Index(affine) => Expr::Index(self.affine(affine, span)?, span),
+            ExprKind::Index(affine) => Expr::Index(self.affine(affine)?, span),
             ExprKind::Scalar(scalar) => {
                 let value = self.scalars.get(scalar.index());
                 Expr::Const(*value.ok_or_else(|| malformed(format!("there is no scalar {}", scalar.0)))?)
@@ -230,62 +235,34 @@ impl Resolver<'_> {
             ExprKind::Reduce { op: op @ (ReduceOp::ArgMin | ReduceOp::ArgMax), bounds, guard, body } => {
                 let [bound] = bounds.as_slice() else { return Err(malformed("a place in several dimensions")) };
                 let (largest, a_loop) = (*op == ReduceOp::ArgMax, self.bound(bound, span)?);
-                let (guard, body) = (self.cond(guard, span)?, self.expr(body)?);
+                let (guard, body) = (self.cond(guard)?, self.expr(body)?);
                 Expr::Place(Box::new(Place { largest, a_loop, guard, body, span }))
             }
             ExprKind::Reduce { op, bounds, guard, body } => {
                 let loops = bounds.iter().map(|bound| self.bound(bound, span)).collect::<Result<_, Error>>()?;
                 let start = ReduceOp::neutral(*op, expr.ty);
-                let (guard, body) = (self.cond(guard, span)?, self.expr(body)?);
+                let (guard, body) = (self.cond(guard)?, self.expr(body)?);
                 Expr::Reduce(Box::new(Reduce { op: op.combine(), start, loops, guard, body, span }))
             }
         })
     }
 
-    /// A flat sum if possible: parameters, and divisions of them, go into the constant.
-    fn affine(&self, affine: &Affine, span: Option<Span>) -> Result<Index, Error> {
-        let overflow = || Error::IndexOverflow { span };
-        let mut constant = affine.constant;
-        let mut terms = Vec::new();
-        let mut divisions = Vec::new();
-        for (atom, coefficient) in &affine.terms {
-            let index = match atom {
-                Atom::Param(param) => {
-                    let value = self.params.get(param.index());
-                    Index::Const(*value.ok_or_else(|| malformed(format!("there is no parameter {}", param.0)))?)
-                }
-                Atom::Iter(iter) => Index::Slot(self.slot(*iter)?),
-                Atom::Div(numerator, divisor) => match self.affine(numerator, span)? {
-                    Index::Const(value) => Index::Const(value.checked_div_euclid(*divisor).ok_or_else(overflow)?),
-                    numerator => Index::FloorDiv(Box::new(numerator), *divisor),
-                },
-            };
-            match index {
-                Index::Const(value) => {
-                    let term = value.checked_mul(*coefficient).ok_or_else(overflow)?;
-                    constant = constant.checked_add(term).ok_or_else(overflow)?;
-                }
-                Index::Slot(slot) => terms.push((slot, *coefficient)),
-                division => divisions.push(Index::Mul(Box::new(division), *coefficient)),
-            }
-        }
-        let sum = match (constant, terms.as_slice()) {
-            (constant, []) => Index::Const(constant),
-            (0, [(slot, 1)]) => Index::Slot(*slot),
-            _ => Index::Linear(constant, terms),
-        };
-        Ok(divisions.into_iter().fold(sum, |sum, division| Index::Add(Box::new(sum), Box::new(division))))
+    /// With parameters replaced by their values.
+    fn affine(&self, affine: &Affine) -> Result<Index, Error> {
+        let index = Index::of_affine(affine, &|param| self.param(param), &|iter| self.iter(iter));
+        index.ok_or_else(|| malformed("a parameter or an index is unknown"))
     }
 
-    fn cond(&self, cond: &program::Cond, span: Option<Span>) -> Result<Cond, Error> {
-        let compare = |op, affine| Ok(Cond::Compare(op, self.affine(affine, span)?, Index::Const(0)));
-        let conds =
-            |conds: &[program::Cond]| conds.iter().map(|cond| self.cond(cond, span)).collect::<Result<_, Error>>();
-        match cond {
-            program::Cond::NonNegative(affine) => compare(CompareOp::Ge, affine),
-            program::Cond::Zero(affine) => compare(CompareOp::Eq, affine),
-            program::Cond::And(parts) => Ok(Cond::And(conds(parts)?)),
-            program::Cond::Or(parts) => Ok(Cond::Or(conds(parts)?)),
-        }
+    fn cond(&self, cond: &program::Cond) -> Result<Cond, Error> {
+        let cond = Cond::of_affine(cond, &|param| self.param(param), &|iter| self.iter(iter));
+        cond.ok_or_else(|| malformed("a parameter or an index is unknown"))
+    }
+
+    fn param(&self, param: ParamId) -> Option<Index> {
+        self.params.get(param.index()).copied().map(Index::Const)
+    }
+
+    fn iter(&self, iter: IterId) -> Option<Index> {
+        self.slot(iter).ok().map(|slot| Index::Var(VarId(slot as u32)))
     }
 }

@@ -25,11 +25,11 @@ use program::{BinaryOp, Value};
 use crate::access::fresh_local;
 use crate::concurrent::trip_bound;
 use crate::copy::copy;
-use crate::linear::{simplify_cond, simplify_index};
 use crate::partials::BLOCK;
 use crate::prune::may_fail;
 use crate::walk::{Rewrite, VarsUsed, Visit};
 use crate::{ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LocalId, LoopKind, Stmt, Target, VarId};
+use index::{simplify_cond, simplify_index};
 
 /// Iterations per block of outer loops of a nest, by the number of loops that are in blocks.
 const OUTER: [i64; 3] = [BLOCK, 64, 16];

@@ -6,10 +6,10 @@
 
 use program::BinaryOp;
 
-use crate::linear::{Linear, constant_difference, extremum_operands, linear};
 use crate::quotient::Range;
 use crate::walk::{Rewrite, VarsUsed, Visit};
 use crate::{ArrayId, Cond, Expr, ExprKind, For, Index, LoopKind, Parallel, Reduction, Space, Stmt, Target, VarId};
+use index::{Linear, constant_difference, extremum_operands, linear};
 
 /// The variables whose values depend on that of one loop: its own, and those of inner loops whose bounds do.
 #[derive(Clone, Debug)]

@@ -4,26 +4,9 @@
 //! Subscripts keep one expression per dimension, row-major over the array's shape; back ends flatten them.
 
 use diag::Span;
+use index::{Cond, Index, VarId, id};
 use program::{BinaryOp, Role, ScalarType, UnaryOp, Value};
 
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(pub u32);
-
-        impl $name {
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    };
-}
-
-id! {
-    /// A symbolic size, `i64`, constant during a call.
-    ParamId
-}
 id! {
     /// A scalar argument.
     ScalarId
@@ -31,10 +14,6 @@ id! {
 id! {
     /// An array in memory.
     ArrayId
-}
-id! {
-    /// A loop variable, `i64`.
-    VarId
 }
 id! {
     /// A scalar local, kept in a register.
@@ -193,45 +172,6 @@ pub struct Reduction {
     pub op: BinaryOp,
 }
 
-/// Integer arithmetic on sizes and loop variables, 64-bit.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Index {
-    Const(i64),
-    Param(ParamId),
-    Var(VarId),
-    Add(Box<Index>, Box<Index>),
-    Sub(Box<Index>, Box<Index>),
-    Mul(Box<Index>, i64),
-    /// Rounds towards minus infinity; the divisor is positive.
-    FloorDiv(Box<Index>, i64),
-    /// Remainder of `FloorDiv`, never negative.
-    Mod(Box<Index>, i64),
-    Min(Box<Index>, Box<Index>),
-    Max(Box<Index>, Box<Index>),
-    /// Only the chosen branch need be valid.
-    Select(Box<Cond>, Box<Index>, Box<Index>),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Cond {
-    Compare(CompareOp, Index, Index),
-    Not(Box<Cond>),
-    /// All hold; empty is true.
-    And(Vec<Cond>),
-    /// One holds; empty is false.
-    Or(Vec<Cond>),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum CompareOp {
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-}
-
 /// A pure scalar expression. Operator semantics are those of `program` (see [`BinaryOp`], [`UnaryOp`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
@@ -326,58 +266,6 @@ impl LoopKind {
     /// Whether one iteration is over before the next one starts.
     pub fn is_ordered(&self) -> bool {
         matches!(self, LoopKind::Serial | LoopKind::Unrolled)
-    }
-}
-
-impl Cond {
-    pub const TRUE: Cond = Cond::And(Vec::new());
-    pub const FALSE: Cond = Cond::Or(Vec::new());
-}
-
-impl CompareOp {
-    pub fn name(self) -> &'static str {
-        match self {
-            CompareOp::Eq => "==",
-            CompareOp::Ne => "!=",
-            CompareOp::Lt => "<",
-            CompareOp::Le => "<=",
-            CompareOp::Gt => ">",
-            CompareOp::Ge => ">=",
-        }
-    }
-
-    /// The operator that holds exactly when this one does not.
-    pub fn negated(self) -> CompareOp {
-        match self {
-            CompareOp::Eq => CompareOp::Ne,
-            CompareOp::Ne => CompareOp::Eq,
-            CompareOp::Lt => CompareOp::Ge,
-            CompareOp::Le => CompareOp::Gt,
-            CompareOp::Gt => CompareOp::Le,
-            CompareOp::Ge => CompareOp::Lt,
-        }
-    }
-
-    /// The operator that says the same with the sides exchanged.
-    pub fn swapped(self) -> CompareOp {
-        match self {
-            CompareOp::Lt => CompareOp::Gt,
-            CompareOp::Le => CompareOp::Ge,
-            CompareOp::Gt => CompareOp::Lt,
-            CompareOp::Ge => CompareOp::Le,
-            op => op,
-        }
-    }
-
-    pub fn holds(self, left: i64, right: i64) -> bool {
-        match self {
-            CompareOp::Eq => left == right,
-            CompareOp::Ne => left != right,
-            CompareOp::Lt => left < right,
-            CompareOp::Le => left <= right,
-            CompareOp::Gt => left > right,
-            CompareOp::Ge => left >= right,
-        }
     }
 }
 

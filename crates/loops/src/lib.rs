@@ -10,7 +10,6 @@ mod concurrent;
 mod contract;
 mod copy;
 mod ir;
-mod linear;
 mod magnitude;
 mod narrow;
 mod optimize;
@@ -32,9 +31,10 @@ mod walk;
 pub use cascade::cascade;
 pub use concurrent::{reductions_of, runs_in_lockstep};
 pub use contract::contract;
+pub use index::{CompareOp, Cond, Index, ParamId, VarId};
 pub use ir::{
-    ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LocalDecl, LocalId, LoopKind, Parallel,
-    ParamId, Reduction, ScalarDecl, ScalarId, Space, Stmt, Target, VarId, combines, fused_factors,
+    ArrayDecl, ArrayId, Expr, ExprKind, For, Kernel, LocalDecl, LocalId, LoopKind, Parallel, Reduction, ScalarDecl,
+    ScalarId, Space, Stmt, Target, combines, fused_factors,
 };
 pub use magnitude::index_arithmetic_fits;
 pub use narrow::narrow;

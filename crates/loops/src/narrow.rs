@@ -11,9 +11,9 @@
 use program::Role;
 
 use crate::concurrent::is_scoped;
-use crate::linear::offset_of;
 use crate::walk::{Rewrite, VarsUsed, Visit};
 use crate::{ArrayId, Expr, ExprKind, For, Index, Kernel, LoopKind, Stmt, Target, VarId};
+use index::offset_of;
 
 /// Drops the dimensions of local arrays along which nothing has to be kept.
 pub fn narrow(mut kernel: Kernel) -> Kernel {

@@ -22,10 +22,10 @@
 use program::{BinaryOp, ReduceOp, Role, ScalarType, Value};
 
 use crate::concurrent::{only_iteration, trip_bound, waits};
-use crate::linear::{extremum_operands, simplify_index};
 use crate::print::free_name;
 use crate::walk::{Rewrite, VarsBound, VarsUsed, Visit};
 use crate::{ArrayDecl, ArrayId, Expr, For, Index, Kernel, LoopKind, Parallel, Reduction, Space, Stmt, Target, VarId};
+use index::{extremum_operands, simplify_index};
 
 /// Iterations per block where each does little.
 pub(crate) const BLOCK: i64 = 4096;

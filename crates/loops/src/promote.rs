@@ -10,10 +10,10 @@
 //!   it might not store, loading the cell could leave the array and storing it back could race.
 
 use crate::access::{Accesses, UseLocal, declare_local};
-use crate::linear::{constant_difference, extremum_operands};
 use crate::prune::prune;
 use crate::walk::{Rewrite, VarsBound, VarsUsed};
 use crate::{ArrayId, CompareOp, Cond, Expr, For, Index, Kernel, LoopKind, Stmt, VarId};
+use index::{constant_difference, extremum_operands};
 
 /// Keeps cells that do not change during a loop in scalar locals.
 pub fn promote(mut kernel: Kernel) -> Kernel {

@@ -3,9 +3,9 @@
 //! In: a condition and the ranges of the loops around it.  Out: whether it always holds or never does, if that is found by
 //! putting the ends of the ranges in the place of variables. Parameters are never negative.
 
-use crate::linear::{Linear, extremum_operands, linear};
 use crate::quotient::Range;
 use crate::{CompareOp, Cond, Index};
+use index::{Linear, extremum_operands, linear};
 
 /// The condition without the parts that the ranges, outermost first, decide.
 pub(crate) fn decide(cond: Cond, ranges: &[Range]) -> Cond {

@@ -3,8 +3,8 @@
 //! In: an index expression and the ranges of the loops around it.  Out: an equal one, without the divisions that are
 //! known. Subscripts of tiled arrays are full of them.
 
-use crate::linear::{Linear, extremum_operands, linear};
 use crate::{Index, VarId};
+use index::{Linear, extremum_operands, linear};
 
 /// The values of a loop variable: at least each of the first, less than each of the second.
 #[derive(Clone, Debug)]

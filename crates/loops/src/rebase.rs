@@ -5,9 +5,9 @@
 //! Fusion and skewing leave such loops behind: all statements of a loop share one variable, and what shifts them
 //! against each other goes into bounds and subscripts.
 
-use crate::linear::{offset_of, simplify_cond, simplify_index};
 use crate::walk::{Rewrite, Substitute, VarsBound, VarsUsed, Visit};
 use crate::{Cond, For, Index, Kernel, Stmt, Target, VarId};
+use index::{offset_of, simplify_cond, simplify_index};
 
 /// Shifts loops where that makes their index arithmetic smaller and their start no harder to compute.
 pub fn rebase(mut kernel: Kernel) -> Kernel {

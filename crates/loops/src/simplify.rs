@@ -6,12 +6,12 @@
 use program::{ScalarType, UnaryOp, Value};
 
 use crate::concurrent::only_iteration;
-use crate::linear::{constant_difference, simplify_cond, simplify_index};
 use crate::proof::decide;
 use crate::prune::{may_fail, prune};
 use crate::quotient::{Range, decide_quotients};
 use crate::walk::{Rewrite, Substitute};
 use crate::{Cond, Expr, ExprKind, For, Index, Kernel, Stmt};
+use index::{constant_difference, simplify_cond, simplify_index};
 
 /// Normalises index arithmetic, folds constants, and removes branches and loops that the constants decide.
 pub fn simplify(mut kernel: Kernel) -> Kernel {

@@ -5,9 +5,9 @@
 
 use crate::concurrent::only_iteration;
 use crate::copy::copy;
-use crate::linear::{constant_difference, simplify_index};
 use crate::walk::{Rewrite, Substitute};
 use crate::{For, Index, Kernel, LoopKind, Stmt};
+use index::{constant_difference, simplify_index};
 
 /// Loops of more iterations are not written out.
 const MAX_TRIPS: i64 = 64;

@@ -239,24 +239,15 @@ pub struct VarsUsed(pub Vec<VarId>);
 
 impl VarsUsed {
     pub fn of_indices<'a>(indices: impl IntoIterator<Item = &'a Index>) -> Vec<VarId> {
-        let mut used = VarsUsed::default();
-        indices.into_iter().for_each(|index| used.index(index));
-        used.0
+        let mut used = Vec::new();
+        indices.into_iter().for_each(|index| index.visit_vars(&mut |var| used.push(var)));
+        used
     }
 
     pub fn of_cond(cond: &Cond) -> Vec<VarId> {
-        let mut used = VarsUsed::default();
-        used.cond(cond);
-        used.0
-    }
-}
-
-impl Visit for VarsUsed {
-    fn index(&mut self, index: &Index) {
-        if let Index::Var(var) = index {
-            self.0.push(*var);
-        }
-        self.descend_index(index);
+        let mut used = Vec::new();
+        cond.visit_vars(&mut |var| used.push(var));
+        used
     }
 }
 

@@ -107,7 +107,7 @@ impl<'a> Generator<'a> {
         let function = &self.scop.function;
         let arrays = self.scop.arrays.iter().map(|array| {
             let extent = |affine: &Affine| -> Attempt<Index> {
-                let extent = index(affine, &|_| None)?;
+                let extent = Index::of_affine(affine, &param, &|_| None).ok_or_else(unresolved)?;
                 // An array of ours for nothing has no cells; sizes themselves are never negative.
                 let positive = affine.constant >= 0
                     && affine.terms.iter().all(|(atom, by)| matches!(atom, Atom::Param(_)) && *by > 0);
@@ -318,18 +318,13 @@ fn combine(op: Op, left: Index, right: Index) -> Attempt<Index> {
     }
 }
 
-/// An affine expression as loop arithmetic; `iter` gives the value of an iterator.
-fn index(affine: &Affine, iter: &dyn Fn(IterId) -> Option<Index>) -> Attempt<Index> {
-    let mut sum = Index::Const(affine.constant);
-    for (atom, coefficient) in &affine.terms {
-        let value = match atom {
-            Atom::Param(id) => Index::Param(ParamId(id.0)),
-            Atom::Iter(id) => iter(*id).ok_or_else(|| Fault::bug(format!("iterator {} has no value", id.0)))?,
-            Atom::Div(numerator, divisor) => Index::FloorDiv(Box::new(index(numerator, iter)?), *divisor),
-        };
-        sum = Index::Add(Box::new(sum), Box::new(Index::Mul(Box::new(value), *coefficient)));
-    }
-    Ok(sum)
+/// A parameter is called the same in loops.
+fn param(id: ParamId) -> Option<Index> {
+    Some(Index::Param(id))
+}
+
+fn unresolved() -> Fault {
+    Fault::bug("an iterator has no value in the loops")
 }
 
 /// A statement's expressions, with its iterators replaced by what the loops say they are.
@@ -339,23 +334,18 @@ struct Body<'a> {
 }
 
 impl Body<'_> {
+    /// The value of an iterator.
+    fn iter(&self, iter: IterId) -> Option<Index> {
+        let position = self.statement.iters.iter().position(|known| *known == iter)?;
+        self.values.get(position).cloned()
+    }
+
     fn index(&self, affine: &Affine) -> Attempt<Index> {
-        index(affine, &|iter| {
-            let position = self.statement.iters.iter().position(|known| *known == iter)?;
-            self.values.get(position).cloned()
-        })
+        Index::of_affine(affine, &param, &|iter| self.iter(iter)).ok_or_else(unresolved)
     }
 
     fn cond(&self, cond: &program::Cond) -> Attempt<Cond> {
-        let compare = |op, affine: &Affine| Ok(Cond::Compare(op, self.index(affine)?, Index::Const(0)));
-        match cond {
-            program::Cond::NonNegative(affine) => compare(CompareOp::Ge, affine),
-            program::Cond::Zero(affine) => compare(CompareOp::Eq, affine),
-            program::Cond::And(conds) => {
-                Ok(Cond::And(conds.iter().map(|cond| self.cond(cond)).collect::<Attempt<_>>()?))
-            }
-            program::Cond::Or(conds) => Ok(Cond::Or(conds.iter().map(|cond| self.cond(cond)).collect::<Attempt<_>>()?)),
-        }
+        Cond::of_affine(cond, &param, &|iter| self.iter(iter)).ok_or_else(unresolved)
     }
 
     fn subscripts(&self, index: &[Subscript]) -> Attempt<Vec<Expr>> {

@@ -3,27 +3,10 @@
 //! The interpreter executes this form directly; `poly` models it as sets and maps.
 
 use diag::Span;
+use index::{IterId, ParamId, id};
 
 use crate::{Affine, BinaryOp, Cond, ReduceOp, ScalarType, UnaryOp, Value};
 
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub struct $name(pub u32);
-
-        impl $name {
-            pub fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    };
-}
-
-id! {
-    /// A symbolic integer parameter of a function.
-    ParamId
-}
 id! {
     /// A scalar argument of a function.
     ScalarId
@@ -31,10 +14,6 @@ id! {
 id! {
     /// An array: argument, output or local. A scalar output or local is an array of rank 0.
     ArrayId
-}
-id! {
-    /// An iteration variable: of a `for`, a forall or a reduction. Unique in its function.
-    IterId
 }
 
 #[derive(Clone, Debug, PartialEq)]

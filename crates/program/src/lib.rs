@@ -4,7 +4,6 @@
 //! Not here: isl, schedules, targets. That every access is in bounds is proven in `poly`.
 #![forbid(unsafe_code)]
 
-mod affine;
 mod buffer;
 mod equations;
 mod fault;
@@ -14,13 +13,13 @@ mod print;
 mod scalar;
 mod verify;
 
-pub use affine::{Affine, Atom, Cond};
 pub use buffer::{Data, Slice, SliceMut};
 pub use equations::{Interruption, System, Systems, find_systems, nodes_of};
 pub use fault::{Fault, FaultKind};
+pub use index::{Affine, AffineCond as Cond, Atom, IterId, ParamId};
 pub use ir::{
-    ArgRef, Array, ArrayId, Assign, Bound, Expr, ExprKind, For, Function, InlinedCall, Iter, IterId, Node, Param,
-    ParamId, Program, Requirement, Role, Scalar, ScalarId, Scatter, Subscript,
+    ArgRef, Array, ArrayId, Assign, Bound, Expr, ExprKind, For, Function, InlinedCall, Iter, Node, Param, Program,
+    Requirement, Role, Scalar, ScalarId, Scatter, Subscript,
 };
 pub use lower::{branch_condition, lower, lower_condition, lower_index};
 pub use scalar::{BinaryOp, ReduceOp, ScalarType, UnaryOp, Value};

@@ -7,16 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Problem, SourceFile};
 
 /// Our crates and what each may use. A new arrow is an architecture change: `docs/architecture.md` changes with it.
-const MAY_USE: [(&str, &[&str]); 14] = [
+const MAY_USE: [(&str, &[&str]); 15] = [
     ("diag", &[]),
+    ("index", &[]),
     ("math", &[]),
     ("isl", &[]),
     ("syntax", &["diag"]),
-    ("program", &["syntax", "diag"]),
+    ("program", &["syntax", "index", "diag"]),
     ("layout", &["isl", "diag"]),
     ("poly", &["isl", "program", "layout", "loops", "diag"]),
-    ("loops", &["program", "diag"]),
-    ("interp", &["program", "loops", "math", "diag"]),
+    ("loops", &["program", "index", "diag"]),
+    ("interp", &["program", "loops", "index", "math", "diag"]),
     // The loop tree speaks of the scalar types and buffers of `program`, so its consumers do as well.
     ("cpu", &["loops", "program", "math", "diag"]),
     ("ptx", &["loops", "program", "math", "diag"]),

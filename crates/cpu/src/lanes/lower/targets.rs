@@ -229,9 +229,7 @@ fn overlaps(a: &Target, b: &Target) -> bool {
 }
 
 fn mentions(index: &Index, vars: &[VarId]) -> bool {
-    let mut used = VarsUsed::default();
-    used.index(index);
-    vars.iter().any(|var| used.0.contains(var))
+    VarsUsed::of_indices([index]).iter().any(|var| vars.contains(var))
 }
 
 /// What a loop body updates, and what it does otherwise with the same names.

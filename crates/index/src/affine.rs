@@ -10,7 +10,9 @@ use crate::{IterId, ParamId};
 /// What an affine expression is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Atom {
+    /// A size.
     Param(ParamId),
+    /// An iterator.
     Iter(IterId),
     /// `floor(numerator / divisor)` with a divisor of at least 2.
     Div(Box<Affine>, i64),
@@ -19,23 +21,29 @@ pub enum Atom {
 /// `constant + Σ coefficient · atom`, without zero coefficients.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Affine {
+    /// What is added to the terms.
     pub constant: i64,
+    /// The coefficient of each atom.
     pub terms: BTreeMap<Atom, i64>,
 }
 
 impl Affine {
+    /// A number.
     pub fn constant(constant: i64) -> Affine {
         Affine { constant, terms: BTreeMap::new() }
     }
 
+    /// An atom.
     pub fn atom(atom: Atom) -> Affine {
         Affine { constant: 0, terms: BTreeMap::from([(atom, 1)]) }
     }
 
+    /// A parameter.
     pub fn param(param: ParamId) -> Affine {
         Affine::atom(Atom::Param(param))
     }
 
+    /// An iterator.
     pub fn iter(iter: IterId) -> Affine {
         Affine::atom(Atom::Iter(iter))
     }
@@ -65,14 +73,17 @@ impl Affine {
         Some(sum)
     }
 
+    /// The sum; `None` on overflow.
     pub fn add(&self, other: &Affine) -> Option<Affine> {
         self.add_scaled(other, 1)
     }
 
+    /// The difference; `None` on overflow.
     pub fn sub(&self, other: &Affine) -> Option<Affine> {
         self.add_scaled(other, -1)
     }
 
+    /// A multiple; `None` on overflow.
     pub fn scale(&self, factor: i64) -> Option<Affine> {
         Affine::default().add_scaled(self, factor)
     }
@@ -144,9 +155,12 @@ pub enum Cond {
 }
 
 impl Cond {
+    /// Always holds.
     pub const TRUE: Cond = Cond::And(Vec::new());
+    /// Never holds.
     pub const FALSE: Cond = Cond::Or(Vec::new());
 
+    /// Whether it is the condition that always holds.
     pub fn is_true(&self) -> bool {
         *self == Cond::TRUE
     }
@@ -200,6 +214,7 @@ impl Cond {
         })
     }
 
+    /// Calls `visit` with every iterator in the condition.
     pub fn visit_iters(&self, visit: &mut impl FnMut(IterId)) {
         match self {
             Cond::NonNegative(affine) | Cond::Zero(affine) => affine.visit_iters(visit),

@@ -6,18 +6,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::walk::VarsUsed;
 use crate::{CompareOp, Cond, Index, VarId};
 
 /// `constant + Σ coefficient · atom`. The key orders loop variables before parameters before everything else.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Linear {
+pub struct Linear {
     constant: i64,
     terms: BTreeMap<(u8, Index), i64>,
 }
 
 impl Linear {
-    pub(crate) fn constant(constant: i64) -> Linear {
+    /// A number.
+    pub fn constant(constant: i64) -> Linear {
         Linear { constant, terms: BTreeMap::new() }
     }
 
@@ -30,7 +30,8 @@ impl Linear {
         Linear { constant: 0, terms: BTreeMap::from([((rank, atom), 1)]) }
     }
 
-    pub(crate) fn add_scaled(mut self, other: &Linear, factor: i64) -> Option<Linear> {
+    /// `self + factor · other`; `None` on overflow.
+    pub fn add_scaled(mut self, other: &Linear, factor: i64) -> Option<Linear> {
         self.constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
         for (atom, coefficient) in &other.terms {
             let entry = self.terms.entry(atom.clone()).or_insert(0);
@@ -41,8 +42,8 @@ impl Linear {
     }
 
     /// With something else in the place of a variable; `None` on overflow, or if a quotient or choice uses it.
-    pub(crate) fn replace(&self, var: VarId, with: &Linear) -> Option<Linear> {
-        let hidden = |atom: &Index| !matches!(atom, Index::Var(_)) && VarsUsed::of_indices([atom]).contains(&var);
+    pub fn replace(&self, var: VarId, with: &Linear) -> Option<Linear> {
+        let hidden = |atom: &Index| !matches!(atom, Index::Var(_)) && atom.uses(var);
         if self.terms.keys().any(|(_, atom)| hidden(atom)) {
             return None;
         }
@@ -55,16 +56,18 @@ impl Linear {
         }
     }
 
-    pub(crate) fn as_constant(&self) -> Option<i64> {
+    /// The value, if it depends on nothing.
+    pub fn as_constant(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
 
-    pub(crate) fn coefficient(&self, var: VarId) -> Option<i64> {
+    /// The multiple of a variable in the sum.
+    pub fn coefficient(&self, var: VarId) -> Option<i64> {
         self.terms.get(&(0, Index::Var(var))).copied()
     }
 
     /// `floor(self / divisor)`, if everything but the constant is divisible.
-    pub(crate) fn exact_floor(self, divisor: i64) -> Option<Linear> {
+    pub fn exact_floor(self, divisor: i64) -> Option<Linear> {
         if divisor < 1 {
             return None;
         }
@@ -73,14 +76,14 @@ impl Linear {
     }
 
     /// Whether nothing in it can be negative: parameters and a constant, none of them subtracted.
-    pub(crate) fn is_sum_of_params(&self) -> bool {
+    pub fn is_sum_of_params(&self) -> bool {
         let is_param =
             |((_, atom), coefficient): (&(u8, Index), &i64)| matches!(atom, Index::Param(_)) && *coefficient > 0;
         self.constant >= 0 && self.terms.iter().all(is_param)
     }
 
     /// Numerator and divisor, if this is the floor of a quotient and nothing else.
-    pub(crate) fn as_quotient(&self) -> Option<(Linear, i64)> {
+    pub fn as_quotient(&self) -> Option<(Linear, i64)> {
         match self.single().filter(|_| self.constant == 0)? {
             Index::FloorDiv(numerator, divisor) => Some((linear(numerator)?, *divisor)),
             _ => None,
@@ -96,7 +99,7 @@ impl Linear {
     }
 
     /// Positive terms first, then negative ones, then the constant: `c0 + 2 * c1 - N - 1`.
-    pub(crate) fn build(&self) -> Index {
+    pub fn build(&self) -> Index {
         let positive = self.terms.iter().filter(|(_, coefficient)| **coefficient > 0);
         let negative = self.terms.iter().filter(|(_, coefficient)| **coefficient <= 0);
         let mut sum = None;
@@ -133,7 +136,7 @@ fn scaled(atom: &Index, coefficient: i64) -> Index {
 }
 
 /// The normal form of an index expression.
-pub(crate) fn simplify_index(index: &Index) -> Index {
+pub fn simplify_index(index: &Index) -> Index {
     let Some(linear) = linear(index) else { return index.clone() };
     take_in_constant(&linear).unwrap_or_else(|| linear.build())
 }
@@ -163,12 +166,12 @@ fn take_in_constant(value: &Linear) -> Option<Index> {
 }
 
 /// `a - b`, if that is a constant.
-pub(crate) fn constant_difference(a: &Index, b: &Index) -> Option<i64> {
+pub fn constant_difference(a: &Index, b: &Index) -> Option<i64> {
     linear(a)?.add_scaled(&linear(b)?, -1)?.as_constant()
 }
 
 /// `x` where the expression is `var - x` plus a constant and `x` is made of variables and sizes; 0 for the variable itself.
-pub(crate) fn offset_of(index: &Index, var: VarId) -> Option<Index> {
+pub fn offset_of(index: &Index, var: VarId) -> Option<Index> {
     let linear = linear(index)?;
     let mut rest = Linear::default();
     let mut found = false;
@@ -185,7 +188,8 @@ pub(crate) fn offset_of(index: &Index, var: VarId) -> Option<Index> {
     found.then(|| rest.build())
 }
 
-pub(crate) fn linear(index: &Index) -> Option<Linear> {
+/// An expression as a sum of multiples; `None` on overflow.
+pub fn linear(index: &Index) -> Option<Linear> {
     Some(match index {
         Index::Const(value) => Linear::constant(*value),
         Index::Param(_) | Index::Var(_) => Linear::atom(index.clone()),
@@ -309,7 +313,7 @@ fn extremum(index: &Index, largest: bool) -> Option<Linear> {
 }
 
 /// The operands of nested `min` (or nested `max`); the expression itself if it is neither.
-pub(crate) fn extremum_operands(index: &Index, largest: bool) -> Vec<Index> {
+pub fn extremum_operands(index: &Index, largest: bool) -> Vec<Index> {
     match index {
         Index::Min(a, b) if !largest => [extremum_operands(a, false), extremum_operands(b, false)].concat(),
         Index::Max(a, b) if largest => [extremum_operands(a, true), extremum_operands(b, true)].concat(),
@@ -319,7 +323,7 @@ pub(crate) fn extremum_operands(index: &Index, largest: bool) -> Vec<Index> {
 
 /// The normal form of a condition: positive terms on the left, negative ones and the constant on the right, turned
 /// so that the first term of all is on the left.
-pub(crate) fn simplify_cond(cond: &Cond) -> Cond {
+pub fn simplify_cond(cond: &Cond) -> Cond {
     match cond {
         Cond::Compare(op, a, b) => compare(*op, a, b).unwrap_or_else(|| cond.clone()),
         Cond::Not(cond) => match simplify_cond(cond) {
