@@ -2,7 +2,7 @@
 
 use cpu::Buffer;
 use interp::Env;
-use program::{ArgRef, Array, Data, Function, Role, ScalarType, Slice, Value};
+use program::{ArgRef, Array, ArrayId, Data, Function, Role, ScalarType, Slice, Value};
 
 use crate::args::{Args, Given, View};
 use crate::pipeline::Code;
@@ -46,6 +46,8 @@ pub enum CallError {
     Requirement { condition: String, sizes: String },
     #[error("array `{array}` cannot have the extent {extent} for these sizes")]
     TooLarge { array: String, extent: String },
+    #[error("the size {size} {why}, with {sizes}")]
+    Derived { size: String, why: program::NoSize, sizes: String },
     #[error("index arithmetic would leave 64 bits, with {sizes}")]
     IndexOverflow { sizes: String },
     #[error(transparent)]
@@ -81,18 +83,19 @@ fn position(args: &Args<'_>, name: &str) -> Option<usize> {
 /// The parameters, from the given sizes and the arrays that are there.
 fn solve_sizes(function: &Function, args: &Args<'_>) -> Result<Vec<i64>, CallError> {
     let mut dimensions = Vec::new();
-    for array in array_args(function) {
+    for id in function.array_ids().filter(|id| function.array(*id).role != Role::Local) {
+        let (array, extents) = (function.array(id), function.outside_shape(id));
         let Some(position) = position(args, &array.name) else { continue };
         let lengths = match &args.given[position].1 {
             Given::Read(view) => view.shape().to_vec(),
             Given::Write(view) => view.reborrow().shape().to_vec(),
             Given::Scalar(_) | Given::Misshapen { .. } => continue,
         };
-        if lengths.len() != array.shape.len() {
+        if lengths.len() != extents.len() {
             let name = array.name.clone();
-            return Err(CallError::WrongRank { name, expected: array.shape.len(), given: lengths.len() });
+            return Err(CallError::WrongRank { name, expected: extents.len(), given: lengths.len() });
         }
-        for (position, (extent, length)) in array.shape.iter().zip(lengths).enumerate() {
+        for (position, (extent, length)) in extents.iter().zip(lengths).enumerate() {
             let length = i64::try_from(length).unwrap_or(i64::MAX);
             dimensions.push(Dimension { array: &array.name, position, extent, length });
         }
@@ -149,7 +152,8 @@ fn check_type(name: &str, expected: ScalarType, given: ScalarType) -> Result<(),
 /// The extents of an array argument for the sizes that `args` give.
 pub(crate) fn shape_of(function: &Function, args: &Args<'_>, name: &str) -> Result<Vec<usize>, CallError> {
     let params = solve_sizes(function, args)?;
-    let array = array_args(function).find(|array| array.name == name);
+    let argument = |id: &ArrayId| function.array(*id).role != Role::Local && function.array(*id).name == name;
+    let array = function.array_ids().find(argument);
     let known = || known_names(function);
     let array = array.ok_or_else(|| CallError::UnknownArgument { name: name.to_string(), known: known() })?;
     sizes::shape(function, array, &params)

@@ -22,6 +22,11 @@ pub struct Argument {
     pub shape: Vec<String>,
 }
 
+/// The parameters that a call gives a value.
+pub(crate) fn written(function: &program::Function) -> impl Iterator<Item = &program::Param> {
+    function.params.iter().filter(|param| param.derived.is_none())
+}
+
 impl Signature {
     pub(crate) fn of(function: &program::Function) -> Signature {
         let args = function.signature.iter().map(|arg| match arg {
@@ -31,13 +36,13 @@ impl Signature {
             }
             ArgRef::Array(id) => {
                 let array = function.array(*id);
-                let shape = array.shape.iter().map(|extent| function.show(extent)).collect();
+                let shape = function.outside_shape(*id).iter().map(|extent| function.show(extent)).collect();
                 Argument { name: array.name.clone(), role: array.role, ty: array.ty, shape }
             }
         });
         Signature {
             name: function.name.clone(),
-            params: function.params.iter().map(|param| param.name.clone()).collect(),
+            params: written(function).map(|param| param.name.clone()).collect(),
             context: function.context.iter().map(|requirement| requirement.text.clone()).collect(),
             args: args.collect(),
         }

@@ -1,8 +1,9 @@
 //! Sizes: the parameters of a call, given or inferred from the shapes of its arrays.
 
-use program::{Affine, Atom, Function, ParamId};
+use program::{Affine, ArrayId, Atom, Derived, DerivedOp, Function, ParamId};
 
 use crate::CallError;
+use crate::signature::written;
 
 /// An equation `extent = length` that an array argument contributes.
 pub(crate) struct Dimension<'a> {
@@ -20,8 +21,9 @@ pub(crate) fn solve(
 ) -> Result<Vec<i64>, CallError> {
     let mut values: Vec<Option<i64>> = vec![None; function.params.len()];
     for (name, value) in given {
-        let position = function.params.iter().position(|param| param.name == *name).ok_or_else(|| {
-            let known = function.params.iter().map(|param| param.name.clone()).collect();
+        let is_named = |param: &program::Param| param.derived.is_none() && param.name == *name;
+        let position = function.params.iter().position(is_named).ok_or_else(|| {
+            let known = written(function).map(|param| param.name.clone()).collect();
             CallError::UnknownSize { name: name.clone(), known }
         })?;
         if *value < 0 {
@@ -34,11 +36,27 @@ pub(crate) fn solve(
     }
     // Each round solves the equations with one unknown left, until a round finds none.
     loop {
-        let inferred = dimensions.iter().find_map(|dimension| infer(dimension, &values));
+        let inferred = dimensions.iter().find_map(|dimension| infer(dimension.extent, dimension.length, &values));
+        let inferred = inferred.or_else(|| {
+            let mut params = function.params.iter().zip(&values);
+            params.find_map(|(param, value)| infer_factor(param.derived.as_ref()?, (*value)?, &values))
+        });
         let Some((param, value)) = inferred else { break };
         values[param.index()] = Some(value);
     }
-    let missing = function.params.iter().zip(&values).find(|(_, value)| value.is_none());
+    // What a shape says about a derived size is checked with that shape.
+    for position in 0..values.len() {
+        let Some(derived) = &function.params[position].derived else { continue };
+        if values.iter().zip(&function.params).all(|(value, param)| value.is_some() || param.derived.is_some()) {
+            let value = derived.eval(&|id| values[id.index()].unwrap_or(0)).map_err(|why| CallError::Derived {
+                size: function.show_param(ParamId(position as u32)),
+                why,
+                sizes: show(function, &values.iter().map(|value| value.unwrap_or(0)).collect::<Vec<_>>()),
+            })?;
+            values[position] = Some(value);
+        }
+    }
+    let missing = function.params.iter().zip(&values).find(|(param, value)| value.is_none() && param.derived.is_none());
     if let Some((param, _)) = missing {
         return Err(CallError::MissingSize { name: param.name.clone() });
     }
@@ -47,11 +65,27 @@ pub(crate) fn solve(
     Ok(values)
 }
 
-/// The value that a dimension forces on the one parameter in it that is unknown.
-fn infer(dimension: &Dimension<'_>, values: &[Option<i64>]) -> Option<(ParamId, i64)> {
-    let mut rest = dimension.length.checked_sub(dimension.extent.constant)?;
+/// The factor that is left of a product, one of which is known.
+fn infer_factor(derived: &Derived, product: i64, values: &[Option<i64>]) -> Option<(ParamId, i64)> {
+    let sides = [(&derived.lhs, &derived.rhs), (&derived.rhs, &derived.lhs)];
+    sides.into_iter().filter(|_| derived.op == DerivedOp::Product).find_map(|(known, other)| {
+        let unknown = std::cell::Cell::new(false);
+        let param = |id: ParamId| {
+            values[id.index()].unwrap_or_else(|| {
+                unknown.set(true);
+                0
+            })
+        };
+        let value = known.eval(&param, &|_| 0)?;
+        if unknown.get() || value == 0 { None } else { infer(other, product / value, values) }
+    })
+}
+
+/// The value that an equation `extent = length` forces on the one parameter in it that is unknown.
+fn infer(extent: &Affine, length: i64, values: &[Option<i64>]) -> Option<(ParamId, i64)> {
+    let mut rest = length.checked_sub(extent.constant)?;
     let mut unknown: Option<(ParamId, i64)> = None;
-    for (atom, coefficient) in &dimension.extent.terms {
+    for (atom, coefficient) in &extent.terms {
         let Atom::Param(param) = atom else { return None };
         match values[param.index()] {
             Some(value) => rest = rest.checked_sub(value.checked_mul(*coefficient)?)?,
@@ -87,16 +121,18 @@ fn check(function: &Function, values: &[i64], dimensions: &[Dimension<'_>]) -> R
 
 /// `N = 4, M = 0`
 pub(crate) fn show(function: &Function, values: &[i64]) -> String {
-    let pairs = function.params.iter().zip(values).map(|(param, value)| format!("{} = {value}", param.name));
+    let pairs = function.params.iter().zip(values).filter(|(param, _)| param.derived.is_none());
+    let pairs = pairs.map(|(param, value)| format!("{} = {value}", param.name));
     pairs.collect::<Vec<_>>().join(", ")
 }
 
-/// The extents of an array for given parameters.
-pub(crate) fn shape(function: &Function, array: &program::Array, values: &[i64]) -> Result<Vec<usize>, CallError> {
+/// The extents of an array, as callers see it, for given parameters.
+pub(crate) fn shape(function: &Function, array: ArrayId, values: &[i64]) -> Result<Vec<usize>, CallError> {
     let param = |id: ParamId| values[id.index()];
-    let extents = array.shape.iter().map(|extent| {
+    let name = &function.array(array).name;
+    let extents = function.outside_shape(array).iter().map(|extent| {
         let value = extent.eval(&param, &|_| 0).and_then(|value| usize::try_from(value).ok());
-        value.ok_or_else(|| CallError::TooLarge { array: array.name.clone(), extent: function.show(extent) })
+        value.ok_or_else(|| CallError::TooLarge { array: name.clone(), extent: function.show(extent) })
     });
     extents.collect()
 }

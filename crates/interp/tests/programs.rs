@@ -54,7 +54,7 @@ fn function(params: u32, arrays: Vec<(ScalarType, Vec<Affine>, Role)>, iters: u3
     Function {
         name: "f".to_owned(),
         span,
-        params: (0..params).map(|number| Param { name: format!("N{number}"), span }).collect(),
+        params: (0..params).map(|number| Param { name: format!("N{number}"), span, derived: None }).collect(),
         context: Vec::new(),
         scalars: Vec::new(),
         signature: (0..arrays.len() as u32).map(|number| ArgRef::Array(ArrayId(number))).collect(),
@@ -62,6 +62,7 @@ fn function(params: u32, arrays: Vec<(ScalarType, Vec<Affine>, Role)>, iters: u3
         iters: (0..iters).map(|number| Iter { name: format!("i{number}"), span, made_up: false }).collect(),
         body,
         calls: Vec::new(),
+        outside: Vec::new(),
     }
 }
 

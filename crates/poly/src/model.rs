@@ -679,6 +679,9 @@ fn requirements(params: &Params, function: &Function) -> Attempt<Set> {
     for requirement in &function.context {
         requirements = requirements.intersect(frame.cond(&requirement.cond)?.params()?)?;
     }
+    for fact in function.derived_facts() {
+        requirements = requirements.intersect(frame.cond(&fact)?.params()?)?;
+    }
     Ok(requirements.coalesce()?)
 }
 

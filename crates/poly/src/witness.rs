@@ -41,7 +41,8 @@ pub(crate) fn smallest(set: Set, context: &Set) -> Attempt<Option<Sample>> {
 
 /// `N = 4, M = 0`, or nothing for a function without parameters.
 pub(crate) fn show_params(function: &Function, values: &[i64]) -> String {
-    let pairs = function.params.iter().zip(values).map(|(param, value)| format!("{} = {value}", param.name));
+    let shown = |position: usize| function.show_param(ParamId(position as u32));
+    let pairs = values.iter().enumerate().map(|(position, value)| format!("{} = {value}", shown(position)));
     pairs.collect::<Vec<_>>().join(", ")
 }
 

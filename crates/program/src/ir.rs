@@ -5,7 +5,7 @@
 use diag::Span;
 use index::{IterId, ParamId, id};
 
-use crate::{Affine, BinaryOp, Cond, ReduceOp, ScalarType, UnaryOp, Value};
+use crate::{Affine, BinaryOp, Cond, Derived, ReduceOp, ScalarType, UnaryOp, Value};
 
 id! {
     /// A scalar argument of a function.
@@ -36,6 +36,8 @@ pub struct Function {
     pub body: Vec<Node>,
     /// The calls whose statements are part of the body.
     pub calls: Vec<InlinedCall>,
+    /// The extents of arguments that callers see, where these are products of the extents in here.
+    pub outside: Vec<(ArrayId, Vec<Affine>)>,
 }
 
 /// A call that was replaced by the statements of the function called.
@@ -48,8 +50,11 @@ pub struct InlinedCall {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Param {
+    /// Of a derived one: a name made of those that it is derived from.
     pub name: String,
     pub span: Span,
+    /// How it follows from those before it; nobody gives its value.
+    pub derived: Option<Derived>,
 }
 
 /// One condition of `where`.
@@ -317,6 +322,14 @@ impl Function {
 
     pub fn array(&self, id: ArrayId) -> &Array {
         &self.arrays[id.index()]
+    }
+
+    /// The extents of an array as callers see it.
+    pub fn outside_shape(&self, id: ArrayId) -> &[Affine] {
+        match self.outside.iter().find(|(array, _)| *array == id) {
+            Some((_, shape)) => shape,
+            None => &self.array(id).shape,
+        }
     }
 
     pub fn iter(&self, id: IterId) -> &Iter {

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod buffer;
+mod derived;
 mod equations;
 mod fault;
 mod ir;
@@ -14,6 +15,7 @@ mod scalar;
 mod verify;
 
 pub use buffer::{Data, Slice, SliceMut};
+pub use derived::{Derived, DerivedOp, NoSize};
 pub use equations::{Interruption, System, Systems, find_systems, nodes_of};
 pub use fault::{Fault, FaultKind};
 pub use index::{Affine, AffineCond as Cond, Atom, IterId, ParamId};

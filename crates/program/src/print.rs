@@ -23,7 +23,8 @@ impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "fn {}", self.name)?;
         if !self.params.is_empty() {
-            let names: Vec<&str> = self.params.iter().map(|param| param.name.as_str()).collect();
+            let names: Vec<&str> =
+                self.params.iter().filter(|param| param.derived.is_none()).map(|param| param.name.as_str()).collect();
             write!(f, "<{}>", names.join(", "))?;
         }
         let args: Vec<String> = self.signature.iter().map(|arg| self.show_arg(*arg)).collect();
@@ -97,7 +98,10 @@ impl Function {
             affine.terms.iter().partition(|(_, coefficient)| **coefficient > 0);
         for (atom, coefficient) in positive.into_iter().chain(negative) {
             let name = match atom {
-                Atom::Param(id) => self.param(*id).name.clone(),
+                Atom::Param(id) if coefficient.abs() != 1 && self.param(*id).derived.is_some() => {
+                    format!("({})", self.show_param(*id))
+                }
+                Atom::Param(id) => self.show_param(*id),
                 Atom::Iter(id) => self.iter(*id).name.clone(),
                 Atom::Div(numerator, divisor) => {
                     let simple = numerator.terms.len() + usize::from(numerator.constant != 0) <= 1;

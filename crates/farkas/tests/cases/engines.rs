@@ -218,9 +218,10 @@ fn params(function: &program::Function, held: &[(String, Held)]) -> Result<Vec<i
         })
         .collect();
     let mut extents: Vec<(&Affine, i64)> = Vec::new();
-    for array in &function.arrays {
+    for id in function.array_ids() {
+        let array = function.array(id);
         if let Some((_, Held::Array { shape, .. })) = held.iter().find(|(name, _)| *name == array.name) {
-            extents.extend(array.shape.iter().zip(shape.iter().map(|length| *length as i64)));
+            extents.extend(function.outside_shape(id).iter().zip(shape.iter().map(|length| *length as i64)));
         }
     }
     for _ in 0..values.len() {
@@ -230,6 +231,14 @@ fn params(function: &program::Function, held: &[(String, Held)]) -> Result<Vec<i
             if let ([(Atom::Param(param), coefficient)], Some(rest)) = (unknown.as_slice(), rest) {
                 values[param.index()] = Some((length - rest) / **coefficient);
             }
+        }
+        for (position, param) in function.params.iter().enumerate() {
+            let all_known = |side: &Affine| side.terms.keys().all(|atom| known(atom, &values));
+            let Some(derived) = param.derived.as_ref().filter(|of| all_known(&of.lhs) && all_known(&of.rhs)) else {
+                continue;
+            };
+            let value = derived.eval(&|param| values[param.index()].unwrap_or(0)).map_err(|why| why.to_string())?;
+            values[position] = Some(value);
         }
     }
     values.into_iter().collect::<Option<Vec<i64>>>().ok_or_else(|| "the sizes cannot be found".into())

@@ -117,6 +117,15 @@ impl Search<'_> {
     }
 }
 
+/// For each function, whether another one calls it.
+pub(super) fn called(file: &ast::File) -> Vec<bool> {
+    let mut called = vec![false; file.functions.len()];
+    for function in &file.functions {
+        calls_of(file, function).into_iter().for_each(|(position, _)| called[position] = true);
+    }
+    called
+}
+
 fn calls_of(file: &ast::File, function: &ast::Function) -> Vec<(usize, Span)> {
     let mut calls = Vec::new();
     let mut found = |callee: &ast::Ident| {

@@ -22,7 +22,7 @@ pub(super) struct Update<'s> {
 impl Lowerer<'_> {
     /// A subscript: affine if it can be, else any integer.
     pub(super) fn lower_subscript(&mut self, expr: &ast::Expr) -> Option<Subscript> {
-        let typed = self.lower_expr(expr)?;
+        let typed = self.lower_size(expr)?;
         if let Some(affine) = typed.affine {
             return Some(Subscript::Affine(affine));
         }

@@ -54,7 +54,7 @@ impl Lowerer<'_> {
             if admitted && left != right && left.is_some_and(|left| left >= 0) && right.is_some_and(|right| right >= 0)
             {
                 let shown: Vec<String> =
-                    involved.iter().map(|id| format!("{} = {}", self.function.param(*id).name, value(*id))).collect();
+                    involved.iter().map(|id| format!("{} = {}", self.function.show_param(*id), value(*id))).collect();
                 return (!shown.is_empty()).then(|| shown.join(", "));
             }
             let turning = (0..wheels.len()).rev().find(|wheel| wheels[*wheel] + 1 < VALUES.len())?;

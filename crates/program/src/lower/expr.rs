@@ -53,8 +53,16 @@ impl Typed {
 impl Lowerer<'_> {
     /// An expression that must be affine in parameters and indices; `what` names its use.
     pub(super) fn lower_affine(&mut self, expr: &ast::Expr, what: &str) -> Option<Affine> {
-        let typed = self.lower_expr(expr)?;
+        let typed = self.lower_size(expr)?;
         self.require_affine(typed, expr, what)
+    }
+
+    /// An expression in which products of parameters are sizes.
+    pub(super) fn lower_size(&mut self, expr: &ast::Expr) -> Option<Typed> {
+        let outside = std::mem::replace(&mut self.in_size, !self.in_schedule);
+        let typed = self.lower_expr(expr);
+        self.in_size = outside;
+        typed
     }
 
     /// The affine value of a lowered expression, or the error that it has none.
@@ -85,7 +93,7 @@ impl Lowerer<'_> {
 
     /// A condition that must be affine.
     pub(super) fn lower_cond(&mut self, expr: &ast::Expr, what: &str) -> Option<Cond> {
-        let typed = self.lower_expr(expr)?;
+        let typed = self.lower_size(expr)?;
         if typed.cond.is_none() {
             let diagnostic = if typed.expr.ty == ScalarType::Bool {
                 let diagnostic = Diagnostic::error("E0301", expr.span, format!("{what} must be affine"));
@@ -185,7 +193,8 @@ impl Lowerer<'_> {
 
     fn unknown_name(&mut self, name: &str, span: Span) {
         let help = if self.in_signature {
-            let params = self.function.params.iter().map(|param| param.name.as_str()).chain([name]);
+            let written = self.function.params.iter().filter(|param| param.derived.is_none());
+            let params = written.map(|param| param.name.as_str()).chain([name]);
             format!("if it is a parameter, declare it: `<{}>`", params.collect::<Vec<_>>().join(", "))
         } else {
             format!("if it is an index, bind it: by a subscript on the left, or by a reduction such as `sum[{name}]`")

@@ -7,7 +7,7 @@ use diag::{Diagnostic, Span};
 
 use super::Lowerer;
 use super::calls::CallStmt;
-use crate::{Affine, ArrayId, Atom, Cond, Function, ParamId};
+use crate::{Affine, ArrayId, Atom, Cond, DerivedOp, Function, ParamId};
 
 /// An extent of the callee, and what it must be in the caller.
 pub(super) struct Equation {
@@ -59,9 +59,21 @@ impl Lowerer<'_> {
         let sides: Vec<(&Affine, &Affine)> = sides.chain(stated.iter().map(|(a, b)| (a, b))).collect();
         for _ in 0..values.len() {
             for (declared, given) in &sides {
-                if let Some((param, value)) = solve_one(declared, given, &values) {
+                if let Some((param, value)) = solve_one(declared, given, &values)
+                    && callee.param(param).derived.is_none()
+                {
                     values[param.index()] = Some(value);
                 }
+            }
+        }
+        // What is derived there is derived here, of those that are known by now.
+        for (position, param) in callee.params.iter().enumerate() {
+            let Some(derived) = &param.derived else { continue };
+            let known: Vec<Affine> = values.iter().map(|value| value.clone().unwrap_or_default()).collect();
+            let complete = values[..position].iter().all(Option::is_some);
+            let side = |side: &Affine| substitute(side, &known).filter(|_| complete);
+            if let (Some(lhs), Some(rhs)) = (side(&derived.lhs), side(&derived.rhs)) {
+                values[position] = Some(self.derived_here(derived.op, lhs, rhs, call.span));
             }
         }
         if let Some(unknown) = values.iter().position(Option::is_none) {
@@ -108,6 +120,18 @@ impl Lowerer<'_> {
             return None;
         }
         Some(values)
+    }
+
+    /// A product, quotient, minimum or maximum of sizes: affine if it can be.
+    fn derived_here(&mut self, op: DerivedOp, lhs: Affine, rhs: Affine, span: Span) -> Affine {
+        let affine = match (op, lhs.as_constant(), rhs.as_constant()) {
+            (DerivedOp::Product, _, Some(factor)) => lhs.scale(factor),
+            (DerivedOp::Product, Some(factor), _) => rhs.scale(factor),
+            (DerivedOp::Min, Some(a), Some(b)) => Some(Affine::constant(a.min(b))),
+            (DerivedOp::Max, Some(a), Some(b)) => Some(Affine::constant(a.max(b))),
+            _ => None,
+        };
+        affine.unwrap_or_else(|| self.derived_param(op, lhs, rhs, span))
     }
 
     /// `N = 4, M = K + 1`

@@ -23,6 +23,7 @@ mod piecewise;
 mod range;
 mod rank;
 mod scan;
+mod split;
 mod stmt;
 mod typing;
 
@@ -48,13 +49,16 @@ pub fn lower(file: &ast::File, source: &Source) -> Result<Program, Vec<Diagnosti
     let mut diagnostics = Vec::new();
     let constants = constants::lower(file, source, &mut diagnostics);
     let (order, cycles) = callees::order(file);
+    let called = callees::called(file);
     diagnostics.extend(cycles);
     let mut callees: Vec<Callee<'_>> = file.functions.iter().map(Callee::new).collect();
     let mut errors: Vec<Vec<Diagnostic>> = vec![Vec::new(); callees.len()];
     for position in order {
         let function = &file.functions[position];
         let shared = Shared { source, callees: &callees, constants: &constants };
-        match Lowerer::new(&function.name, shared).run(function) {
+        let (taken_apart, outside) =
+            if called[position] { (function.clone(), Vec::new()) } else { split::split(function) };
+        match Lowerer::new(&function.name, shared).run(&taken_apart, &outside) {
             Ok(function) => callees[position].set(function),
             Err(found) => errors[position] = found,
         }
@@ -125,6 +129,10 @@ struct Lowerer<'a> {
     in_signature: bool,
     /// The text is a schedule's, which knows no data.
     in_schedule: bool,
+    /// A size is wanted, so products of parameters are parameters themselves.
+    in_size: bool,
+    /// It is the extent of an array, so a minimum or maximum is one as well.
+    in_extent: bool,
     scope: Scope,
     diagnostics: Vec<Diagnostic>,
     /// Parameters that `where` equates with something else, in elimination order.
@@ -170,10 +178,13 @@ impl<'a> Lowerer<'a> {
                 signature: Vec::new(),
                 body: Vec::new(),
                 calls: Vec::new(),
+                outside: Vec::new(),
             },
             shared,
             in_signature: true,
             in_schedule: false,
+            in_size: false,
+            in_extent: false,
             scope: Scope::default(),
             diagnostics: Vec::new(),
             equalities: Vec::new(),
@@ -196,7 +207,11 @@ impl<'a> Lowerer<'a> {
         lowerer
     }
 
-    fn run(mut self, function: &ast::Function) -> Result<Function, Vec<Diagnostic>> {
+    fn run(
+        mut self,
+        function: &ast::Function,
+        outside: &[(String, Vec<ast::Expr>)],
+    ) -> Result<Function, Vec<Diagnostic>> {
         for param in &function.params {
             self.declare_param(param);
         }
@@ -213,6 +228,11 @@ impl<'a> Lowerer<'a> {
                     .push("move it to the argument list: `inout` arguments are read and written in place".into());
             }
             self.declare_arg(out, Role::Out);
+        }
+        for (name, shape) in outside {
+            if let (Some((Meaning::Array(id), _)), Some(shape)) = (self.scope.lookup(name), self.lower_shape(shape)) {
+                self.function.outside.push((id, shape));
+            }
         }
         self.in_signature = false;
         self.collect_labels(&function.body);
@@ -255,7 +275,7 @@ impl<'a> Lowerer<'a> {
 
     fn declare_param(&mut self, name: &ast::Ident) {
         let id = ParamId(self.function.params.len() as u32);
-        self.function.params.push(Param { name: name.name.clone(), span: name.span });
+        self.function.params.push(Param { name: name.name.clone(), span: name.span, derived: None });
         self.bind(name, Meaning::Param(id));
     }
 
@@ -352,7 +372,10 @@ impl<'a> Lowerer<'a> {
     }
 
     fn lower_extent(&mut self, extent: &ast::Expr) -> Option<Affine> {
-        let affine = self.lower_affine(extent, "an extent")?;
+        self.in_extent = true;
+        let affine = self.lower_affine(extent, "an extent");
+        self.in_extent = false;
+        let affine = affine?;
         let mut uses_iter = false;
         affine.visit_iters(&mut |_| uses_iter = true);
         if uses_iter {

@@ -187,7 +187,7 @@ impl Lowerer<'_> {
     }
 
     fn lower_limit(&mut self, expr: &ast::Expr, lower: bool) -> Option<Vec<Affine>> {
-        let typed = self.lower_expr(expr)?;
+        let typed = self.lower_size(expr)?;
         if typed.affine.is_none()
             && let Some(extreme) = Extreme::of(&typed.expr)
         {

@@ -4,7 +4,7 @@ use diag::{Diagnostic, Span};
 
 use super::Lowerer;
 use super::expr::{Typed, Weak};
-use crate::{Affine, BinaryOp, Expr, ExprKind, ScalarType, UnaryOp, Value};
+use crate::{Affine, BinaryOp, Derived, DerivedOp, Expr, ExprKind, Param, ParamId, ScalarType, UnaryOp, Value};
 
 /// What a narrow integer becomes in arithmetic.
 pub(super) fn widened(ty: ScalarType) -> ScalarType {
@@ -204,7 +204,7 @@ impl Lowerer<'_> {
     /// A binary operator, with affine parts kept where the result is affine.
     pub(super) fn binary(&mut self, op: BinaryOp, lhs: Typed, rhs: Typed, span: Span) -> Option<Typed> {
         let affine = match (&lhs.affine, &rhs.affine) {
-            (Some(a), Some(b)) => affine_operation(op, a, b),
+            (Some(a), Some(b)) => affine_operation(op, a, b).or_else(|| self.derived_size(op, a, b, span)),
             _ => None,
         };
         let (lhs, rhs, weak) = match op {
@@ -225,6 +225,40 @@ impl Lowerer<'_> {
         let weak = if op == BinaryOp::Pow && weak == Weak::Int { Weak::Float } else { weak };
         let expr = Expr { kind: ExprKind::Binary(op, Box::new(lhs), Box::new(rhs)), ty, span };
         Some(Typed { expr, weak, affine, cond: None }.into_index())
+    }
+
+    /// The parameter that a product, quotient, minimum or maximum of sizes is, where a size is wanted.
+    fn derived_size(&mut self, op: BinaryOp, a: &Affine, b: &Affine, span: Span) -> Option<Affine> {
+        let op = match op {
+            BinaryOp::Mul => DerivedOp::Product,
+            BinaryOp::Div => DerivedOp::Quotient,
+            BinaryOp::Min if self.in_extent => DerivedOp::Min,
+            BinaryOp::Max if self.in_extent => DerivedOp::Max,
+            _ => return None,
+        };
+        let mut fixed = true;
+        [a, b].into_iter().for_each(|side| side.visit_iters(&mut |_| fixed = false));
+        (self.in_size && fixed).then(|| self.derived_param(op, a.clone(), b.clone(), span))
+    }
+
+    /// The parameter with this value; the same one for the same value.
+    pub(super) fn derived_param(&mut self, op: DerivedOp, a: Affine, b: Affine, span: Span) -> Affine {
+        let swapped = op != DerivedOp::Quotient && b < a;
+        let (lhs, rhs) = if swapped { (b, a) } else { (a, b) };
+        let derived = Some(Derived { op, lhs, rhs });
+        if let Some(known) = self.function.params.iter().position(|param| param.derived == derived) {
+            return Affine::param(ParamId(known as u32));
+        }
+        let id = ParamId(self.function.params.len() as u32);
+        self.function.params.push(Param { name: String::new(), span, derived });
+        let shown = self.function.show_param(id);
+        let words = shown.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        let mut name = words.collect::<Vec<_>>().join("_");
+        while self.function.params.iter().any(|param| param.name == name) || self.scope.lookup(&name).is_some() {
+            name.push('_');
+        }
+        self.function.params[id.index()].name = name;
+        Affine::param(id)
     }
 
     /// A value and the amount to shift it by, which takes its type: bits know no other.

@@ -1,0 +1,99 @@
+//! Sizes that follow from others by more than affine arithmetic: `H * D`, `N / B`, `min(N, M)`.
+//!
+//! Each is a parameter of its own. For everything that is proven it is as free as any other; its value is computed, and held
+//! against what it is made of, when the function is called.
+
+use std::fmt;
+
+use crate::{Affine, Cond, Function, ParamId};
+
+/// How a derived parameter follows from those before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Derived {
+    pub op: DerivedOp,
+    pub lhs: Affine,
+    pub rhs: Affine,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DerivedOp {
+    Product,
+    /// The divisor divides.
+    Quotient,
+    Min,
+    Max,
+}
+
+/// Why a derived parameter has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoSize {
+    Overflow,
+    /// The divisor is zero, or leaves a remainder.
+    DoesNotDivide,
+    Negative,
+}
+
+impl fmt::Display for NoSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NoSize::Overflow => "does not fit 64 bits",
+            NoSize::DoesNotDivide => "does not divide",
+            NoSize::Negative => "is negative",
+        })
+    }
+}
+
+impl Derived {
+    /// The value for given parameters.
+    pub fn eval(&self, param: &impl Fn(ParamId) -> i64) -> Result<i64, NoSize> {
+        let side = |side: &Affine| side.eval(param, &|_| 0).ok_or(NoSize::Overflow);
+        let (lhs, rhs) = (side(&self.lhs)?, side(&self.rhs)?);
+        let value = match self.op {
+            DerivedOp::Product => lhs.checked_mul(rhs).ok_or(NoSize::Overflow)?,
+            DerivedOp::Quotient if rhs == 0 || lhs % rhs != 0 => return Err(NoSize::DoesNotDivide),
+            DerivedOp::Quotient => lhs.checked_div(rhs).ok_or(NoSize::Overflow)?,
+            DerivedOp::Min => lhs.min(rhs),
+            DerivedOp::Max => lhs.max(rhs),
+        };
+        if value < 0 { Err(NoSize::Negative) } else { Ok(value) }
+    }
+}
+
+impl Function {
+    /// What is known of the derived parameters by affine means: a minimum is one of its two and no larger than either.
+    pub fn derived_facts(&self) -> Vec<Cond> {
+        let mut facts = Vec::new();
+        for (position, param) in self.params.iter().enumerate() {
+            let Some(Derived { op, lhs, rhs }) = &param.derived else { continue };
+            let sign = match op {
+                DerivedOp::Min => 1,
+                DerivedOp::Max => -1,
+                DerivedOp::Product | DerivedOp::Quotient => continue,
+            };
+            let own = Affine::param(ParamId(position as u32));
+            let gaps = (lhs.sub(&own), rhs.sub(&own));
+            if let (Some(first), Some(second)) = gaps {
+                facts.push(Cond::Or(vec![Cond::Zero(first.clone()), Cond::Zero(second.clone())]));
+                let beyond = [first.scale(sign), second.scale(sign)];
+                facts.extend(beyond.into_iter().flatten().map(Cond::NonNegative));
+            }
+        }
+        facts
+    }
+
+    /// A parameter as the program writes it: its name, or what it is derived from.
+    pub fn show_param(&self, id: ParamId) -> String {
+        let param = self.param(id);
+        let Some(Derived { op, lhs, rhs }) = &param.derived else { return param.name.clone() };
+        let factor = |side: &Affine| {
+            let simple = side.terms.len() + usize::from(side.constant != 0) <= 1;
+            if simple { self.show(side) } else { format!("({})", self.show(side)) }
+        };
+        match op {
+            DerivedOp::Product => format!("{} * {}", factor(lhs), factor(rhs)),
+            DerivedOp::Quotient => format!("{} / {}", factor(lhs), factor(rhs)),
+            DerivedOp::Min => format!("min({}, {})", self.show(lhs), self.show(rhs)),
+            DerivedOp::Max => format!("max({}, {})", self.show(lhs), self.show(rhs)),
+        }
+    }
+}
