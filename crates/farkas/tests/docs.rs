@@ -46,7 +46,7 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
 #[test]
 fn programs_compile() {
     let mut compiled = 0;
-    for path in ["README.md", "docs/language.md", "docs/schedules.md", "docs/architecture.md"] {
+    for path in ["README.md", "docs/language.md", "docs/numpy.md", "docs/schedules.md", "docs/architecture.md"] {
         let page = read(path);
         for block in blocks(&page).iter().filter(|block| block.word == "fks") {
             let source = Source::new(path, block.text);

@@ -57,3 +57,22 @@ fn a_division_by_zero() {
     assert_eq!(called, expected);
     assert_eq!(interpreted, format!("{expected}\n  |\n  = note: this happened at i = 1"));
 }
+
+/// What a failed call leaves behind is some of the new values and some of the old ones; the next call is as good as any.
+#[test]
+fn a_function_can_be_called_again_after_a_fault() {
+    let module = Engine::new().compile(PROGRAM).expect("compiles");
+    let function = module.function("share").expect("exists");
+    for engine in [Function::call, Function::interpret] {
+        let mut q = [-5i64; 3];
+        let call = |n: [i64; 3], q: &mut [i64; 3]| {
+            let mut args = Args::new();
+            args.scalar("total", 12i64).slice("n", &n, &[3]).slice_mut("q", q, &[3]);
+            engine(function, &mut args)
+        };
+        assert!(matches!(call([2, 0, 4], &mut q), Err(Error::Fault { .. })));
+        assert!([-5, 6].contains(&q[0]) && q[1] == -5 && [-5, 3].contains(&q[2]), "{q:?}");
+        call([2, 3, 4], &mut q).expect("runs");
+        assert_eq!(q, [6, 4, 3]);
+    }
+}

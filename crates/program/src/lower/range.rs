@@ -285,16 +285,22 @@ impl Lowerer<'_> {
     /// Whether an expression is `name`, or that and something which no index that is already bound moves about.
     fn moved(&self, expr: &ast::Expr, name: &str) -> bool {
         use ast::ExprKind::*;
-        let still = |expr: &ast::Expr| {
-            let mut still = true;
-            visit(expr, &mut |part| {
-                still &= match &part.kind {
-                    Name(other) => other != name && !matches!(self.scope.lookup(other), Some((Meaning::Iter(_), _))),
-                    _ => true,
-                };
-            });
-            still
-        };
+        // What an index looks up is a value, and no index itself.
+        fn still(lowerer: &Lowerer<'_>, expr: &ast::Expr, name: &str) -> bool {
+            match &expr.kind {
+                Name(other) => other != name && !matches!(lowerer.scope.lookup(other), Some((Meaning::Iter(_), _))),
+                Index { .. } => {
+                    let mut free = true;
+                    visit(expr, &mut |part| free &= !matches!(&part.kind, Name(other) if other == name));
+                    free
+                }
+                Int(_) => true,
+                Paren(inner) | Unary { operand: inner, .. } => still(lowerer, inner, name),
+                Binary { lhs, rhs, .. } => still(lowerer, lhs, name) && still(lowerer, rhs, name),
+                _ => false,
+            }
+        }
+        let still = |expr: &ast::Expr| still(self, expr, name);
         match &expr.kind {
             Name(found) => found == name,
             Paren(inner) => self.moved(inner, name),
@@ -350,9 +356,15 @@ impl Lowerer<'_> {
                 [cond, then, otherwise].into_iter().for_each(|part| self.collect_uses(part, name, found));
             }
             // An inner index of the same name hides ours.
-            Reduce { indices, body, .. } => {
+            Reduce { scan, indices, guard, body, .. } => {
                 if indices.iter().all(|index| index.name.name != name) {
                     self.collect_uses(body, name, found);
+                    if let (true, [index], Some(guard)) = (*scan, indices.as_slice(), guard)
+                        && ends_at(guard, &index.name.name, name)
+                    {
+                        let along = self.uses(body, &index.name.name).into_iter();
+                        found.extend(along.map(|each| Use { wrapped: true, ..each }));
+                    }
                 }
             }
             Apply { lhs, rhs, .. } => {
@@ -367,6 +379,24 @@ fn is_name(expr: &ast::Expr, name: &str) -> bool {
     match &expr.kind {
         ast::ExprKind::Name(found) => found == name,
         ast::ExprKind::Paren(inner) => is_name(inner, name),
+        _ => false,
+    }
+}
+
+/// Whether a guard says how far a scan along `index` goes by comparing it with `end`.
+fn ends_at(guard: &ast::Expr, index: &str, end: &str) -> bool {
+    match &guard.kind {
+        ast::ExprKind::Paren(inner) => ends_at(inner, index, end),
+        ast::ExprKind::Binary { op: ast::BinaryOp::And, lhs, rhs } => {
+            ends_at(lhs, index, end) || ends_at(rhs, index, end)
+        }
+        ast::ExprKind::Compare { first, rest } => {
+            let operands: Vec<&ast::Expr> =
+                std::iter::once(&**first).chain(rest.iter().map(|(_, each)| each)).collect();
+            operands.windows(2).any(|pair| {
+                is_name(pair[0], index) && is_name(pair[1], end) || is_name(pair[0], end) && is_name(pair[1], index)
+            })
+        }
         _ => false,
     }
 }
