@@ -3,7 +3,7 @@
 //! In: a verified kernel.  Out: [`Compiled`].
 //! Not here: what the instructions are (`emit`), how they are called (`call`).
 
-use std::fmt::Display;
+use std::fmt::{Display, Write};
 
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, Signature, types};
@@ -70,11 +70,19 @@ pub fn compile_with(kernel: &loops::Verified, options: &Options) -> diag::Result
     let mut context = module.make_context();
     context.func.signature = signature(module);
     let emitted = emit::emit(kernel, options, module, &mut context.func)?;
-    let clif = if options.keep_text { context.func.display().to_string() } else { String::new() };
+    let mut clif = if options.keep_text { context.func.display().to_string() } else { String::new() };
 
     let leaves = leaves::define(module, tier, &emitted.leaves, &*isa, options.keep_text)?;
     let (function, start) = define(module, &kernel.name, &mut context)?;
-    let asm = if options.keep_text { disassemble(&context, &*isa)? + &leaves } else { String::new() };
+    let mut asm = if options.keep_text { disassemble(&context, &*isa)? + &leaves } else { String::new() };
+    for function in emitted.functions.into_iter().filter(|function| !function.is_foreign()) {
+        function.define(module, &mut context)?;
+        if options.keep_text {
+            write!(clif, "\n; {function}\n{}", context.func.display()).map_err(bug)?;
+            write!(asm, "\n; {function}\n{}", disassemble(&context, &*isa)?).map_err(bug)?;
+        }
+    }
+    module.finalize_definitions().map_err(bug)?;
     let lanes = if options.keep_text { leaves::text(&emitted.leaves) } else { String::new() };
     let signature = call::Signature::new(kernel, emitted.derived, emitted.sites);
     Ok(Compiled { signature, code: Code::new(owner, function, start)?, clif, asm, lanes })
@@ -89,7 +97,7 @@ fn signature(module: &JITModule) -> Signature {
     signature
 }
 
-/// Compiles and links. The code starts a number of bytes into the function, as `place` decides.
+/// Compiles the kernel. The code starts a number of bytes into the function, as `place` decides.
 fn define(module: &mut JITModule, name: &str, context: &mut Context) -> diag::Result<(FuncId, usize)> {
     // The prefix keeps kernels apart from the functions of `math`.
     let symbol = format!("kernel {name}");
@@ -108,7 +116,6 @@ fn define(module: &mut JITModule, name: &str, context: &mut Context) -> diag::Re
     });
     let relocations: Vec<ModuleReloc> = relocations.collect();
     module.define_function_bytes(function, u64::from(place::LINE), &bytes, &relocations).map_err(bug)?;
-    module.finalize_definitions().map_err(bug)?;
     Ok((function, start as usize))
 }
 

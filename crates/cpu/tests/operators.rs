@@ -1,11 +1,11 @@
-//! Every operator on every type it takes, at the edges of the type, against Rust's own arithmetic.
+//! Every operator on every type it takes, at the edges of the type, against Rust's own arithmetic and `math`.
 
 use program::{BinaryOp, Data, Fault, FaultKind, ScalarType, UnaryOp, Value};
 
 mod run;
 use run::{output, run};
 
-const BINARY: [BinaryOp; 21] = [
+const BINARY: [BinaryOp; 23] = [
     BinaryOp::Add,
     BinaryOp::Sub,
     BinaryOp::Mul,
@@ -13,7 +13,9 @@ const BINARY: [BinaryOp; 21] = [
     BinaryOp::Rem,
     BinaryOp::Min,
     BinaryOp::Max,
-    BinaryOp::Pow,
+    BinaryOp::Function(math::Binary::Pow),
+    BinaryOp::Function(math::Binary::Atan2),
+    BinaryOp::Function(math::Binary::Hypot),
     BinaryOp::And,
     BinaryOp::Or,
     BinaryOp::BitAnd,
@@ -124,7 +126,7 @@ fn binary(op: BinaryOp, a: Value, b: Value) -> Option<Value> {
         }};
     }
     macro_rules! float {
-        ($variant:ident, $a:expr, $b:expr) => {{
+        ($variant:ident, $float:ident, $a:expr, $b:expr) => {{
             compare!($a, $b);
             let nan = $a.is_nan() || $b.is_nan();
             Value::$variant(match op {
@@ -148,14 +150,14 @@ fn binary(op: BinaryOp, a: Value, b: Value) -> Option<Value> {
                         $b
                     }
                 }
-                BinaryOp::Pow => $a.powf($b),
+                BinaryOp::Function(function) => function.$float($a, $b),
                 _ => return None,
             })
         }};
     }
     Some(match (a, b) {
-        (Value::F32(a), Value::F32(b)) => float!(F32, a, b),
-        (Value::F64(a), Value::F64(b)) => float!(F64, a, b),
+        (Value::F32(a), Value::F32(b)) => float!(F32, f32, a, b),
+        (Value::F64(a), Value::F64(b)) => float!(F64, f64, a, b),
         (Value::I8(a), Value::I8(b)) => int!(I8, a, b),
         (Value::I16(a), Value::I16(b)) => int!(I16, a, b),
         (Value::I32(a), Value::I32(b)) => int!(I32, a, b),
@@ -181,7 +183,7 @@ fn unary(op: UnaryOp, a: Value) -> Option<Value> {
         ($variant:ident, $a:expr) => {
             Value::$variant(match op {
                 UnaryOp::Neg => $a.wrapping_neg(),
-                UnaryOp::Abs => $a.wrapping_abs(),
+                UnaryOp::ABS => $a.wrapping_abs(),
                 UnaryOp::BitNot => !$a,
                 _ => return None,
             })
@@ -191,32 +193,24 @@ fn unary(op: UnaryOp, a: Value) -> Option<Value> {
         ($variant:ident, $a:expr) => {
             Value::$variant(match op {
                 UnaryOp::Neg => $a.wrapping_neg(),
-                UnaryOp::Abs => $a,
+                UnaryOp::ABS => $a,
                 UnaryOp::BitNot => !$a,
                 _ => return None,
             })
         };
     }
     macro_rules! float {
-        ($variant:ident, $a:expr) => {
+        ($variant:ident, $float:ident, $a:expr) => {
             Value::$variant(match op {
                 UnaryOp::Neg => -$a,
                 UnaryOp::Not | UnaryOp::BitNot => return None,
-                UnaryOp::Abs => $a.abs(),
-                UnaryOp::Sqrt => $a.sqrt(),
-                UnaryOp::Exp => $a.exp(),
-                UnaryOp::Log => $a.ln(),
-                UnaryOp::Tanh => $a.tanh(),
-                UnaryOp::Sin => $a.sin(),
-                UnaryOp::Cos => $a.cos(),
-                UnaryOp::Floor => $a.floor(),
-                UnaryOp::Ceil => $a.ceil(),
+                UnaryOp::Function(function) => function.$float($a),
             })
         };
     }
     Some(match a {
-        Value::F32(a) => float!(F32, a),
-        Value::F64(a) => float!(F64, a),
+        Value::F32(a) => float!(F32, f32, a),
+        Value::F64(a) => float!(F64, f64, a),
         Value::I8(a) => int!(I8, a),
         Value::I16(a) => int!(I16, a),
         Value::I32(a) => int!(I32, a),
@@ -267,7 +261,7 @@ fn cast(to: ScalarType, a: Value) -> Value {
 fn infix(op: BinaryOp, a: &str, b: &str) -> String {
     match op {
         op if op.is_bitwise() => format!("{}({a}, {b})", op.name()),
-        BinaryOp::Min | BinaryOp::Max | BinaryOp::Pow => format!("{}({a}, {b})", op.name()),
+        BinaryOp::Min | BinaryOp::Max | BinaryOp::Function(_) => format!("{}({a}, {b})", op.name()),
         _ => format!("{a} {} {b}", op.name()),
     }
 }

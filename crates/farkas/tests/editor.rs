@@ -108,7 +108,7 @@ fn highlighting() -> Value {
     let of = |scope: &str| scopes.get(scope).unwrap_or_else(|| panic!("no words are {scope}"));
     let types: Vec<String> = ScalarType::ALL.iter().map(|ty| ty.name().to_string()).collect();
     let mut functions: Vec<String> = UnaryOp::FUNCTIONS.iter().map(|op| op.name().to_string()).collect();
-    functions.extend([BinaryOp::Min, BinaryOp::Max, BinaryOp::Pow].map(|op| op.name().to_string()));
+    functions.extend(BinaryOp::FUNCTIONS.iter().map(|op| op.name().to_string()));
     functions.extend(["is_nan", "is_inf"].map(String::from));
     let verbs: Vec<String> = poly::transform::verbs().map(|(verb, _)| verb.to_string()).collect();
 

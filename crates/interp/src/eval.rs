@@ -1,4 +1,4 @@
-//! Scalar operators on values: the one place that says what `program::scalar` means.
+//! Scalar operators on values: the one place that says what `program::scalar` means, with `math` for functions of floats.
 //!
 //! Operands of a type that an operator does not accept do not occur in checked programs; such an operation gives
 //! its first operand back (`false` for a comparison).
@@ -10,19 +10,11 @@ use program::{BinaryOp, ScalarType, UnaryOp, Value};
 pub struct DivisionByZero;
 
 macro_rules! float_unary {
-    ($op:expr, $x:expr) => {
+    ($op:expr, $x:expr, $float:ident) => {
         match $op {
             UnaryOp::Neg => -$x,
-            UnaryOp::Abs => $x.abs(),
-            UnaryOp::Sqrt => $x.sqrt(),
-            UnaryOp::Exp => $x.exp(),
-            UnaryOp::Log => $x.ln(),
-            UnaryOp::Tanh => $x.tanh(),
-            UnaryOp::Sin => $x.sin(),
-            UnaryOp::Cos => $x.cos(),
-            UnaryOp::Floor => $x.floor(),
-            UnaryOp::Ceil => $x.ceil(),
             UnaryOp::Not | UnaryOp::BitNot => $x,
+            UnaryOp::Function(function) => function.$float($x),
         }
     };
 }
@@ -31,7 +23,7 @@ macro_rules! int_unary {
     ($op:expr, $x:expr, $abs:expr) => {
         match $op {
             UnaryOp::Neg => $x.wrapping_neg(),
-            UnaryOp::Abs => $abs,
+            UnaryOp::ABS => $abs,
             UnaryOp::BitNot => !$x,
             _ => $x,
         }
@@ -40,8 +32,8 @@ macro_rules! int_unary {
 
 pub fn unary(op: UnaryOp, operand: Value) -> Value {
     match operand {
-        Value::F32(x) => Value::F32(float_unary!(op, x)),
-        Value::F64(x) => Value::F64(float_unary!(op, x)),
+        Value::F32(x) => Value::F32(float_unary!(op, x, f32)),
+        Value::F64(x) => Value::F64(float_unary!(op, x, f64)),
         Value::I8(x) => Value::I8(int_unary!(op, x, x.wrapping_abs())),
         Value::I16(x) => Value::I16(int_unary!(op, x, x.wrapping_abs())),
         Value::I32(x) => Value::I32(int_unary!(op, x, x.wrapping_abs())),
@@ -83,7 +75,7 @@ macro_rules! extremum {
 }
 
 macro_rules! float_binary {
-    ($op:expr, $a:expr, $b:expr, $variant:path) => {
+    ($op:expr, $a:expr, $b:expr, $variant:path, $float:ident) => {
         match $op {
             BinaryOp::Add => $variant($a + $b),
             BinaryOp::Sub => $variant($a - $b),
@@ -91,7 +83,7 @@ macro_rules! float_binary {
             BinaryOp::Div => $variant($a / $b),
             BinaryOp::Min => $variant(extremum!($a, $b, <, $a.is_sign_negative())),
             BinaryOp::Max => $variant(extremum!($a, $b, >, $a.is_sign_positive())),
-            BinaryOp::Pow => $variant($a.powf($b)),
+            BinaryOp::Function(function) => $variant(function.$float($a, $b)),
             BinaryOp::Rem => $variant($a.rem_euclid($b)),
             op => comparison!(op, $a, $b, $variant($a)),
         }
@@ -136,8 +128,8 @@ pub fn binary(op: BinaryOp, left: Value, right: Value) -> Result<Value, Division
         return Ok(right);
     }
     Ok(match (left, right) {
-        (Value::F64(a), Value::F64(b)) => float_binary!(op, a, b, Value::F64),
-        (Value::F32(a), Value::F32(b)) => float_binary!(op, a, b, Value::F32),
+        (Value::F64(a), Value::F64(b)) => float_binary!(op, a, b, Value::F64, f64),
+        (Value::F32(a), Value::F32(b)) => float_binary!(op, a, b, Value::F32, f32),
         (Value::I8(a), Value::I8(b)) => int_binary!(op, a, b, Value::I8),
         (Value::I16(a), Value::I16(b)) => int_binary!(op, a, b, Value::I16),
         (Value::I32(a), Value::I32(b)) => int_binary!(op, a, b, Value::I32),

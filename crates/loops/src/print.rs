@@ -539,7 +539,9 @@ impl Printer<'_> {
     fn binary(&mut self, op: BinaryOp, a: &Expr, b: &Expr, place: u8, expected: Option<ScalarType>) -> fmt::Result {
         let (left, right) = (left_expected(op, expected), right_expected(op, expected, a.ty));
         let (level, left_place) = match op {
-            BinaryOp::Min | BinaryOp::Max | BinaryOp::Pow => return self.call(op.name(), &[(a, left), (b, right)]),
+            BinaryOp::Min | BinaryOp::Max | BinaryOp::Function(_) => {
+                return self.call(op.name(), &[(a, left), (b, right)]);
+            }
             BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor | BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Last => {
                 return self.call(op.name(), &[(a, left), (b, right)]);
             }

@@ -64,23 +64,30 @@ fn horner<O: Ops>(o: &mut O, x: O::F, coefficients: impl Iterator<Item = O::Form
     }
 }
 
-/// `x` rounded to the nearest integer, as a float and in the lowest bits of an integer; for |x| below a quarter of `UNIT`.
-pub(crate) fn nearest<O: Ops>(o: &mut O, x: O::F) -> (O::F, O::I) {
+/// `x` rounded to the nearest integer, for |x| below a quarter of `UNIT`.
+pub(crate) fn nearest<O: Ops>(o: &mut O, x: O::F) -> O::F {
     let integer = o.float(O::Format::INTEGER);
     let shifted = o.add(x, integer);
-    (o.sub(shifted, integer), o.bits(shifted))
+    o.sub(shifted, integer)
 }
 
 /// `a * b` rounded to the nearest integer, likewise.
-pub(crate) fn nearest_product<O: Ops>(o: &mut O, a: O::F, b: O::F) -> (O::F, O::I) {
+pub(crate) fn nearest_product<O: Ops>(o: &mut O, a: O::F, b: O::F) -> O::F {
     let integer = o.float(O::Format::INTEGER);
     let shifted = o.fma(a, b, integer);
-    (o.sub(shifted, integer), o.bits(shifted))
+    o.sub(shifted, integer)
+}
+
+/// An integral float as an integer, in the lowest `FRACTION_BITS - 1` bits; the others are arbitrary.
+pub(crate) fn integer_bits<O: Ops>(o: &mut O, n: O::F) -> O::I {
+    let integer = o.float(O::Format::INTEGER);
+    let shifted = o.add(n, integer);
+    o.bits(shifted)
 }
 
 /// `2^n` for an integral `n` that is the exponent of a normal number.
 pub(crate) fn power_of_two<O: Ops>(o: &mut O, n: O::F) -> O::F {
-    let (_, bits) = nearest(o, n);
+    let bits = integer_bits(o, n);
     let bias = o.int(O::Format::small(O::Format::BIAS));
     let exponent = o.int_add(bits, bias);
     let bits = o.shl(exponent, O::Format::FRACTION_BITS);

@@ -73,15 +73,20 @@ fn log2_pair<O: Ops>(o: &mut O, x: O::F) -> Pair<O::F> {
     let rest = o.fnma(s, denominator, f);
     let rest = o.fnma(s, denominator_low, rest);
     let s = (s, o.mul(rest, inverse));
-    // log m = s (2 + z (2/3 + z p)) with z = s².
+    // log m = s (2 + z (2/3 + z (2/5 + z p))) with z = s², all but p in pairs.
     let z = multiply(o, s, s);
     let p = polynomial(o, z.0, O::Format::POW);
-    let two_thirds = (o.float(O::Format::TWO_THIRDS), o.float(O::Format::TWO_THIRDS_LOW));
-    let (third, third_low) = multiply(o, z, two_thirds);
-    let square = o.mul(z.0, z.0);
-    let fifth = o.mul(square, p);
-    let (inner, error) = fast_two_sum(o, third, fifth);
-    let inner_low = o.add(third_low, error);
+    let two_fifths = o.float(O::Format::TWO_FIFTHS);
+    let two_fifths_low = o.float(O::Format::TWO_FIFTHS_LOW);
+    let seventh = o.fma(z.0, p, two_fifths_low);
+    let fifth = fast_two_sum(o, two_fifths, seventh);
+    let (fifth, fifth_low) = multiply(o, z, fifth);
+    let two_thirds = o.float(O::Format::TWO_THIRDS);
+    let two_thirds_low = o.float(O::Format::TWO_THIRDS_LOW);
+    let (third, error) = fast_two_sum(o, two_thirds, fifth);
+    let third_low = o.add(fifth_low, two_thirds_low);
+    let third_low = o.add(third_low, error);
+    let (inner, inner_low) = multiply(o, z, (third, third_low));
     let (outer, error) = fast_two_sum(o, two, inner);
     let outer_low = o.add(inner_low, error);
     let log = multiply(o, s, (outer, outer_low));
@@ -98,7 +103,7 @@ pub fn cbrt<O: Ops>(o: &mut O, x: O::F) -> O::F {
         let (k, m) = split(o, x);
         let third = o.float(O::Format::THIRD);
         let three = o.number(3.0);
-        let (q, _) = nearest_product(o, k, third);
+        let q = nearest_product(o, k, third);
         // -1, 0 or 1.
         let remainder = o.fnma(q, three, k);
         let guess = polynomial(o, m, O::Format::CBRT);

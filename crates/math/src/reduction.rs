@@ -3,7 +3,7 @@
 //! In: a number that is not negative.  Out: the rest, between -π/4 and π/4, as a pair, and the multiple modulo 4.
 //! Three words of π/2 do for usual arguments; huge ones are multiplied by as much of 2/π as matters to them.
 
-use crate::exact::{Pair, fast_two_sum, nearest, nearest_product, two_product, two_sum};
+use crate::exact::{Pair, fast_two_sum, integer_bits, nearest, nearest_product, two_product, two_sum};
 use crate::format::Format;
 use crate::ops::Ops;
 
@@ -15,23 +15,18 @@ pub(crate) struct Reduced<O: Ops> {
 
 pub(crate) fn reduce<O: Ops>(o: &mut O, x: O::F) -> Reduced<O> {
     let usual = subtract(o, x);
-    let windows = O::Format::WINDOWS;
-    let [high, low, quarters] = match windows.first() {
-        None => usual,
-        Some(first) => {
-            let from = o.float(first.from);
-            let is_huge = o.le(from, x);
-            o.rarely(is_huge, usual, |o| multiply(o, x))
-        }
-    };
-    let (_, quadrant) = nearest(o, quarters);
+    let first = &O::Format::FIRST_WINDOW;
+    let from = o.float(first.from);
+    let is_huge = o.le(from, x);
+    let [high, low, quarters] = o.rarely(is_huge, usual, |o| multiply(o, x));
+    let quadrant = integer_bits(o, quarters);
     Reduced { rest: (high, low), quadrant }
 }
 
 /// `x - n π/2` for the nearest `n`: the rest as a pair, and `n`.
 fn subtract<O: Ops>(o: &mut O, x: O::F) -> [O::F; 3] {
     let two_over_pi = o.float(O::Format::TWO_OVER_PI);
-    let (n, _) = nearest_product(o, x, two_over_pi);
+    let n = nearest_product(o, x, two_over_pi);
     let first = o.float(O::Format::HALF_PI);
     let second = o.float(O::Format::HALF_PI_LOW);
     let third = o.float(O::Format::HALF_PI_LOWEST);
@@ -54,9 +49,13 @@ fn multiply<O: Ops>(o: &mut O, x: O::F) -> [O::F; 3] {
     let zero = o.number(0.0);
     let mut sum = [zero; 3];
     for (position, word) in words.iter().enumerate() {
-        let (product, error) = two_product(o, scaled, *word);
-        // The last product is too small for its error to matter.
-        let terms = if position + 1 == words.len() { vec![product] } else { vec![product, error] };
+        let terms = if position + 1 < words.len() {
+            let (product, error) = two_product(o, scaled, *word);
+            vec![product, error]
+        } else {
+            // So small that its rounding error does not matter.
+            vec![o.mul(scaled, *word)]
+        };
         for term in terms {
             // Multiples of 4 go, exactly.
             let fours = o.mul(term, quarter);
@@ -67,7 +66,7 @@ fn multiply<O: Ops>(o: &mut O, x: O::F) -> [O::F; 3] {
             sum = [high, middle, o.add(sum[2], error)];
         }
     }
-    let (n, _) = nearest(o, sum[0]);
+    let n = nearest(o, sum[0]);
     let fraction = o.sub(sum[0], n);
     let (high, error) = two_sum(o, fraction, sum[1]);
     let low = o.add(error, sum[2]);
@@ -82,20 +81,16 @@ fn multiply<O: Ops>(o: &mut O, x: O::F) -> [O::F; 3] {
 
 /// The scale and the words of 2/π for an argument, chosen among constants.
 fn window<O: Ops>(o: &mut O, x: O::F) -> (O::F, Vec<O::F>) {
-    let zero = o.number(0.0);
-    let mut scale = zero;
-    let mut words = Vec::new();
-    for (position, window) in O::Format::WINDOWS.iter().enumerate() {
-        let here_scale = o.float(window.scale);
-        let here: Vec<O::F> = window.words.iter().map(|word| o.float(*word)).collect();
-        if position == 0 {
-            (scale, words) = (here_scale, here);
-            continue;
-        }
+    let first = &O::Format::FIRST_WINDOW;
+    let mut scale = o.float(first.scale);
+    let mut words: Vec<O::F> = first.words.iter().map(|word| o.float(*word)).collect();
+    for window in O::Format::WINDOWS {
         let from = o.float(window.from);
         let reached = o.le(from, x);
-        scale = o.select(reached, here_scale, scale);
-        for (word, here) in words.iter_mut().zip(here) {
+        let here = o.float(window.scale);
+        scale = o.select(reached, here, scale);
+        for (word, here) in words.iter_mut().zip(window.words) {
+            let here = o.float(*here);
             *word = o.select(reached, here, *word);
         }
     }

@@ -64,7 +64,7 @@ fn level(op: BinaryOp) -> Level {
         Eq | Ne | Lt | Le | Gt | Ge => Level::Compare,
         Add | Sub => Level::Sum,
         Mul | Div | Rem => Level::Product,
-        Min | Max | Pow | BitAnd | BitOr | BitXor | Shl | Shr | Last => Level::Atom,
+        Min | Max | Function(_) | BitAnd | BitOr | BitXor | Shl | Shr | Last => Level::Atom,
     }
 }
 
@@ -250,7 +250,8 @@ impl Function {
             }
             ExprKind::Unary(op, operand) => (format!("{}({})", op.name(), self.show_expr(operand)), Level::Atom),
             ExprKind::Binary(op, lhs, rhs)
-                if op.is_bitwise() || matches!(op, BinaryOp::Min | BinaryOp::Max | BinaryOp::Pow | BinaryOp::Last) =>
+                if op.is_bitwise()
+                    || matches!(op, BinaryOp::Min | BinaryOp::Max | BinaryOp::Function(_) | BinaryOp::Last) =>
             {
                 (format!("{}({}, {})", op.name(), self.show_expr(lhs), self.show_expr(rhs)), Level::Atom)
             }

@@ -212,48 +212,33 @@ pub enum UnaryOp {
     Not,
     /// All bits of an integer turned round.
     BitNot,
-    /// Absolute value; the smallest integer wraps to itself.
-    Abs,
-    Sqrt,
-    Exp,
-    Log,
-    Tanh,
-    Sin,
-    Cos,
-    Floor,
-    Ceil,
+    /// A function, defined in `math`. Of floats, except for `abs`, which all numbers have.
+    Function(math::Unary),
 }
 
 impl UnaryOp {
+    /// Absolute value; the smallest integer wraps to itself.
+    pub const ABS: UnaryOp = UnaryOp::Function(math::Unary::Abs);
+
     pub fn name(self) -> &'static str {
         match self {
             UnaryOp::Neg => "-",
             UnaryOp::Not => "not",
             UnaryOp::BitNot => "bit_not",
-            UnaryOp::Abs => "abs",
-            UnaryOp::Sqrt => "sqrt",
-            UnaryOp::Exp => "exp",
-            UnaryOp::Log => "log",
-            UnaryOp::Tanh => "tanh",
-            UnaryOp::Sin => "sin",
-            UnaryOp::Cos => "cos",
-            UnaryOp::Floor => "floor",
-            UnaryOp::Ceil => "ceil",
+            UnaryOp::Function(function) => function.name(),
         }
     }
 
     /// The operators written as functions of one argument.
-    pub const FUNCTIONS: [UnaryOp; 9] = [
-        UnaryOp::Abs,
-        UnaryOp::Sqrt,
-        UnaryOp::Exp,
-        UnaryOp::Log,
-        UnaryOp::Tanh,
-        UnaryOp::Sin,
-        UnaryOp::Cos,
-        UnaryOp::Floor,
-        UnaryOp::Ceil,
-    ];
+    pub const FUNCTIONS: [UnaryOp; math::Unary::ALL.len()] = {
+        let mut functions = [UnaryOp::ABS; math::Unary::ALL.len()];
+        let mut position = 0;
+        while position < functions.len() {
+            functions[position] = UnaryOp::Function(math::Unary::ALL[position]);
+            position += 1;
+        }
+        functions
+    };
 }
 
 /// Operators of two operands of one type. Comparisons give `bool`; all others give the type of the operands.
@@ -270,8 +255,8 @@ pub enum BinaryOp {
     /// NaN if either is NaN; -0 is less than +0.
     Min,
     Max,
-    /// Floats only.
-    Pow,
+    /// A function of floats, defined in `math`.
+    Function(math::Binary),
     /// On `bool`; both operands are evaluated.
     And,
     Or,
@@ -305,6 +290,18 @@ impl BinaryOp {
         matches!(self, BitAnd | BitOr | BitXor | Shl | Shr)
     }
 
+    /// The operators written as functions of two arguments.
+    pub const FUNCTIONS: [BinaryOp; 2 + math::Binary::ALL.len()] = {
+        let mut functions = [BinaryOp::Min; 2 + math::Binary::ALL.len()];
+        functions[1] = BinaryOp::Max;
+        let mut position = 2;
+        while position < functions.len() {
+            functions[position] = BinaryOp::Function(math::Binary::ALL[position - 2]);
+            position += 1;
+        }
+        functions
+    };
+
     /// The operator or function name of the text forms.
     pub fn name(self) -> &'static str {
         match self {
@@ -315,7 +312,7 @@ impl BinaryOp {
             BinaryOp::Rem => "%",
             BinaryOp::Min => "min",
             BinaryOp::Max => "max",
-            BinaryOp::Pow => "pow",
+            BinaryOp::Function(function) => function.name(),
             BinaryOp::And => "and",
             BinaryOp::Or => "or",
             BinaryOp::BitAnd => "bit_and",

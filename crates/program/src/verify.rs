@@ -154,11 +154,11 @@ impl Checker<'_> {
             }
             ExprKind::Unary(op, operand) => {
                 self.expr(operand)?;
-                let applies = match op {
+                let applies = match *op {
                     UnaryOp::Not => ty == ScalarType::Bool,
                     UnaryOp::BitNot => ty.is_int(),
-                    UnaryOp::Neg | UnaryOp::Abs => ty != ScalarType::Bool,
-                    _ => ty.is_float(),
+                    UnaryOp::Neg | UnaryOp::ABS => ty != ScalarType::Bool,
+                    UnaryOp::Function(_) => ty.is_float(),
                 };
                 applies && operand.ty == ty
             }
@@ -170,7 +170,7 @@ impl Checker<'_> {
                     BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Last => true,
                     BinaryOp::And | BinaryOp::Or => operand == ScalarType::Bool,
                     op if op.is_bitwise() => operand.is_int(),
-                    BinaryOp::Pow => operand.is_float(),
+                    BinaryOp::Function(_) => operand.is_float(),
                     _ => operand != ScalarType::Bool,
                 };
                 applies && rhs.ty == operand && ty == if op.is_comparison() { ScalarType::Bool } else { operand }

@@ -5,8 +5,7 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
-use cranelift_codegen::ir::{AbiParam, InstBuilder, Value, types};
-use cranelift_module::{Linkage, Module};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use loops::{Expr, ExprKind};
 use program::{BinaryOp, ScalarType, UnaryOp};
 
@@ -98,12 +97,8 @@ impl Emitter<'_> {
             UnaryOp::Neg if ty.is_int() => ins.ineg(x),
             UnaryOp::Not if ty == ScalarType::Bool => ins.bxor_imm_u(x, 1),
             UnaryOp::BitNot if ty.is_int() => ins.bnot(x),
-            UnaryOp::Abs if ty.is_float() => ins.fabs(x),
-            UnaryOp::Abs if ty.is_unsigned() => x,
-            UnaryOp::Abs if ty.is_int() => ins.iabs(x),
-            UnaryOp::Sqrt if ty.is_float() => ins.sqrt(x),
-            UnaryOp::Floor if ty.is_float() => ins.floor(x),
-            UnaryOp::Ceil if ty.is_float() => ins.ceil(x),
+            UnaryOp::ABS if ty.is_unsigned() => x,
+            UnaryOp::ABS if ty.is_int() => ins.iabs(x),
             _ => return Err(diag::Error::bug("cpu", format!("`{}` on {ty}", op.name()))),
         })
     }
@@ -184,26 +179,22 @@ impl Emitter<'_> {
         self.b.ins().icmp(if ty.is_unsigned() { cc.unsigned() } else { cc }, x, y)
     }
 
+    /// A mathematical function: its definition if that is short, else a call.
     fn call(&mut self, function: MathFunction, arguments: &[Value]) -> diag::Result<Value> {
-        let callee = match self.functions.get(function.symbol) {
+        if function.is_short() {
+            return function.emit(&mut self.b, arguments);
+        }
+        let callee = match self.functions.get(&function) {
             Some(callee) => *callee,
             None => {
-                let float = AbiParam::new(clif_type(function.ty));
-                let mut signature = self.module.make_signature();
-                signature.params.extend(vec![float; function.arity]);
-                signature.returns.push(float);
-                let id = self
-                    .module
-                    .declare_function(function.symbol, Linkage::Import, &signature)
-                    .map_err(|error| diag::Error::bug("cpu", error.to_string()))?;
-                let callee = self.module.declare_func_in_func(id, self.b.func);
-                self.functions.insert(function.symbol, callee);
+                let callee = function.import(self.module, self.b.func)?;
+                self.functions.insert(function, callee);
                 callee
             }
         };
         let call = self.b.ins().call(callee, arguments);
         let result = self.b.inst_results(call).first().copied();
-        result.ok_or_else(|| diag::Error::bug("cpu", format!("`{}` returns nothing", function.symbol)))
+        result.ok_or_else(|| diag::Error::bug("cpu", format!("{function} returns nothing")))
     }
 
     /// Branches where a branch costs or risks something, and otherwise computes both.
@@ -235,12 +226,16 @@ fn must_be_lazy(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Cond(_) | ExprKind::Scalar(_) | ExprKind::Local(_) => false,
         ExprKind::Load { .. } | ExprKind::Gather { .. } => true,
-        ExprKind::Unary(op, a) => math::unary(*op, expr.ty).is_some() || must_be_lazy(a),
+        ExprKind::Unary(op, a) => is_long(math::unary(*op, expr.ty)) || must_be_lazy(a),
         ExprKind::Binary(op, a, b) => {
             let divides = matches!(op, BinaryOp::Div | BinaryOp::Rem) && expr.ty.is_int();
-            divides || math::binary(*op, a.ty).is_some() || must_be_lazy(a) || must_be_lazy(b)
+            divides || is_long(math::binary(*op, a.ty)) || must_be_lazy(a) || must_be_lazy(b)
         }
         ExprKind::Cast(a) | ExprKind::At(_, a) => must_be_lazy(a),
         ExprKind::Select(cond, a, b) => must_be_lazy(cond) || must_be_lazy(a) || must_be_lazy(b),
     }
+}
+
+fn is_long(function: Option<MathFunction>) -> bool {
+    function.is_some_and(|function| !function.is_short())
 }

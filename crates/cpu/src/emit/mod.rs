@@ -39,6 +39,7 @@ use self::linear::Linear;
 use crate::Options;
 use crate::call::Derived;
 use crate::leaves::Leaf;
+use crate::math::MathFunction;
 
 /// Loops of more iterations are not unrolled.
 const MAX_UNROLLED_TRIPS: i64 = 64;
@@ -86,7 +87,8 @@ pub(crate) fn emit(
     let sites = emitter.finish();
     emitter.b.finalize(config);
     let derived = emitter.derived.into_iter().map(|(derived, _)| derived).collect();
-    Ok(Emitted { derived, sites, leaves: emitter.leaves })
+    let functions = emitter.functions.into_keys().collect();
+    Ok(Emitted { derived, sites, leaves: emitter.leaves, functions })
 }
 
 /// What is left to do for a function, and for its callers.
@@ -97,6 +99,8 @@ pub(crate) struct Emitted {
     pub(crate) sites: Vec<Site>,
     /// The vector loops, whose functions are declared but not defined.
     pub(crate) leaves: Vec<Leaf>,
+    /// Mathematical functions that the code calls, likewise.
+    pub(crate) functions: Vec<MathFunction>,
 }
 
 /// The state of code generation for one kernel.
@@ -129,7 +133,7 @@ struct Emitter<'a> {
     at: Option<Span>,
     /// A block per site of checks, which ends the call.
     failures: Vec<(Site, Block)>,
-    functions: BTreeMap<&'static str, FuncRef>,
+    functions: BTreeMap<MathFunction, FuncRef>,
     leaves: Vec<Leaf>,
     /// The leaf of a vector loop, by its variable.
     leaf_of: Vec<Option<usize>>,

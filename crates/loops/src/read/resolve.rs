@@ -205,6 +205,9 @@ impl Scope {
         if let (Some(op), [argument]) = (function, arguments) {
             return Ok(unary(op, self.expr(argument, expected)?));
         }
+        if let (Some(op), [a, b]) = (BinaryOp::FUNCTIONS.into_iter().find(|op| op.name() == name), arguments) {
+            return self.binary(op, a, b, expected);
+        }
         match (name, arguments) {
             ("gather", [array, index @ ..]) => {
                 let (array, index) = self.gather(array, index)?;
@@ -213,9 +216,6 @@ impl Scope {
             }
             ("index", [index]) => Ok(Expr { kind: ExprKind::Index(self.index(index)?), ty: ScalarType::I64 }),
             ("cond", [cond]) => Ok(Expr { kind: ExprKind::Cond(self.cond(cond)?), ty: ScalarType::Bool }),
-            ("min", [a, b]) => self.binary(BinaryOp::Min, a, b, expected),
-            ("max", [a, b]) => self.binary(BinaryOp::Max, a, b, expected),
-            ("pow", [a, b]) => self.binary(BinaryOp::Pow, a, b, expected),
             ("select", [cond, a, b]) => {
                 let cond = self.expr(cond, Some(ScalarType::Bool))?;
                 let a = self.expr(a, expected)?;

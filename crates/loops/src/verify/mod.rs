@@ -347,10 +347,10 @@ impl<'a> Verifier<'a> {
 
 fn unary_accepts(op: UnaryOp, ty: ScalarType) -> bool {
     match op {
-        UnaryOp::Neg | UnaryOp::Abs => ty != ScalarType::Bool,
+        UnaryOp::Neg | UnaryOp::ABS => ty != ScalarType::Bool,
         UnaryOp::Not => ty == ScalarType::Bool,
         UnaryOp::BitNot => ty.is_int(),
-        _ => ty.is_float(),
+        UnaryOp::Function(_) => ty.is_float(),
     }
 }
 
@@ -359,7 +359,7 @@ fn binary_accepts(op: BinaryOp, ty: ScalarType) -> bool {
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div => ty != ScalarType::Bool,
         BinaryOp::Rem => ty != ScalarType::Bool,
         op if op.is_bitwise() => ty.is_int(),
-        BinaryOp::Pow => ty.is_float(),
+        BinaryOp::Function(_) => ty.is_float(),
         BinaryOp::And | BinaryOp::Or => ty == ScalarType::Bool,
         // Of any type; `false` is less than `true`.
         _ => true,

@@ -8,6 +8,7 @@ use loops::{
     ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LocalDecl, LocalId, LoopKind, ParamId,
     ScalarDecl, ScalarId, Stmt, Target, VarId, runs_in_lockstep,
 };
+use math::{Binary, Unary};
 use program::{BinaryOp, Role, ScalarType, UnaryOp, Value};
 
 const A: ArrayId = ArrayId(0);
@@ -349,7 +350,13 @@ impl Generator<'_> {
             4 if self.set.contains(&T) => ExprKind::Local(T),
             4 => ExprKind::Cast(Box::new(expr(ExprKind::Index(self.point()), ScalarType::I64))),
             5 => {
-                let op = self.of(&[UnaryOp::Neg, UnaryOp::Abs, UnaryOp::Sqrt, UnaryOp::Floor, UnaryOp::Exp]);
+                let op = self.of(&[
+                    UnaryOp::Neg,
+                    UnaryOp::ABS,
+                    UnaryOp::Function(Unary::Sqrt),
+                    UnaryOp::Function(Unary::Floor),
+                    UnaryOp::Function(Unary::Exp),
+                ]);
                 ExprKind::Unary(op, Box::new(self.float(depth - 1)))
             }
             6 => ExprKind::Select(
@@ -375,7 +382,7 @@ impl Generator<'_> {
             2 => return self.load(&[F], ty),
             3 => ExprKind::Cast(Box::new(self.float(depth - 1))),
             _ => {
-                let op = self.of(&[BinaryOp::Add, BinaryOp::Mul, BinaryOp::Pow]);
+                let op = self.of(&[BinaryOp::Add, BinaryOp::Mul, BinaryOp::Function(Binary::Pow)]);
                 ExprKind::Binary(op, Box::new(self.single(depth - 1)), Box::new(self.single(depth - 1)))
             }
         };

@@ -5,6 +5,7 @@ use super::{Format, Window};
 impl Format for f32 {
     type Bits = i32;
 
+    const PREFERS_SPEED: bool = true;
     const FRACTION_BITS: u32 = 23;
     const BIAS: i32 = 127;
     const INTEGER: f32 = 12582912.0;
@@ -37,7 +38,7 @@ impl Format for f32 {
     const EXP2: &'static [f32] =
         &[std::f32::consts::LN_2, 0.2402265, 0.05550359, 0.009618077, 0.0013391323, 0.000154564];
     const LOG: &'static [f32] = &[0.66666776, 0.39977583, 0.29870817];
-    const POW: &'static [f32] = &[0.39999998, 0.28571966, 0.22180334, 0.19542342];
+    const POW: &'static [f32] = &[0.285716, 0.22198027, 0.19269994];
     const SIN: &'static [f32] = &[-0.16666655, 0.00833219, -0.00019518407];
     const COS: &'static [f32] = &[0.041666646, -0.0013887311, 2.4432542e-5];
     const ASIN: &'static [f32] = &[0.1666666, 0.07500518, 0.044514634, 0.03182503, 0.014378913, 0.037594087];
@@ -74,18 +75,20 @@ impl Format for f32 {
     const THIRD: f32 = 1.0 / 3.0;
     const TWO_THIRDS: f32 = 2.0 / 3.0;
     const TWO_THIRDS_LOW: f32 = -1.9868216e-8;
+    const TWO_FIFTHS: f32 = 2.0 / 5.0;
+    const TWO_FIFTHS_LOW: f32 = -5.9604646e-9;
     const HALF_PI: f32 = std::f32::consts::FRAC_PI_2;
     const HALF_PI_LOW: f32 = -4.371139e-8;
     const HALF_PI_LOWEST: f32 = -1.7151245e-15;
     const TWO_OVER_PI: f32 = std::f32::consts::FRAC_2_PI;
     const CBRT_2: f32 = 1.2599211;
     const CBRT_HALF: f32 = 0.7937005;
+    const FIRST_WINDOW: Window<f32> = Window {
+        from: 65536.0,
+        scale: 1.5258789e-5,
+        words: &[41721.51, 0.0016831318, 1.9248549e-11, 3.980674e-19, -9.0262574e-27],
+    };
     const WINDOWS: &'static [Window<f32>] = &[
-        Window {
-            from: 65536.0,
-            scale: 1.5258789e-5,
-            words: &[41721.51, 0.0016831318, 1.9248549e-11, 3.980674e-19, -9.0262574e-27],
-        },
         Window {
             from: 1.7592186e13,
             scale: 5.684342e-14,

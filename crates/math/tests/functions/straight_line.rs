@@ -1,5 +1,5 @@
 //! Definitions are straight-line code: recorded once, without knowing the argument, a definition gives the same bits as when
-//! it is computed directly, for every argument.
+//! it is computed directly, for every argument. And no step is in vain, so that emitters need not look for those.
 //!
 //! The recorder is also what the smallest emitter looks like: it keeps the provided methods of `Ops` as they are.
 
@@ -27,6 +27,7 @@ type Step<T> = Box<dyn Fn(&[Value<T>]) -> Value<T>>;
 struct Tape<T: Format> {
     arity: usize,
     steps: Vec<Step<T>>,
+    used: Vec<bool>,
 }
 
 #[expect(clippy::panic, reason = "a test helper: the tape is typed, so this does not happen")]
@@ -55,12 +56,20 @@ fn boolean<T: Format>(values: &[Value<T>], id: Bool) -> bool {
 
 impl<T: Format> Tape<T> {
     fn new(arity: usize) -> Tape<T> {
-        Tape { arity, steps: Vec::new() }
+        Tape { arity, steps: Vec::new(), used: vec![false; arity] }
     }
 
-    fn push(&mut self, step: impl Fn(&[Value<T>]) -> Value<T> + 'static) -> usize {
+    fn push(&mut self, operands: &[usize], step: impl Fn(&[Value<T>]) -> Value<T> + 'static) -> usize {
+        operands.iter().for_each(|operand| self.used[*operand] = true);
         self.steps.push(Box::new(step));
+        self.used.push(false);
         self.arity + self.steps.len() - 1
+    }
+
+    fn check_use(&mut self, result: Float, name: &str) {
+        self.used[result.0] = true;
+        let idle = self.used.iter().position(|used| !used);
+        assert_eq!(idle, None, "{name}: a step of {} is not used", self.used.len());
     }
 
     fn run(&self, arguments: &[T], result: Float) -> T {
@@ -76,12 +85,15 @@ impl<T: Format> Tape<T> {
 macro_rules! record {
     ($($name:ident($($operand:ident: $kind:ident),*) -> $result:ident;)*) => {
         $(fn $name(&mut self, $($operand: $kind),*) -> $result {
-            $result(self.push(move |values| {
-                let _ = values;
+            let operands: Vec<Option<usize>> = vec![$(record!(@id $kind $operand)),*];
+            let operands: Vec<usize> = operands.into_iter().flatten().collect();
+            $result(self.push(&operands, move |values| {
                 Value::$result(Plain::<T>::new().$name($(record!(@get $kind values $operand)),*))
             }))
         })*
     };
+    (@id u32 $operand:ident) => { None };
+    (@id $kind:ident $operand:ident) => { Some($operand.0) };
     (@get Float $values:ident $operand:ident) => { float($values, $operand) };
     (@get Int $values:ident $operand:ident) => { int($values, $operand) };
     (@get Bool $values:ident $operand:ident) => { boolean($values, $operand) };
@@ -98,11 +110,11 @@ where
     type B = Bool;
 
     fn float(&mut self, value: T) -> Float {
-        Float(self.push(move |_| Value::Float(value)))
+        Float(self.push(&[], move |_| Value::Float(value)))
     }
 
     fn int(&mut self, value: T::Bits) -> Int {
-        Int(self.push(move |_| Value::Int(value)))
+        Int(self.push(&[], move |_| Value::Int(value)))
     }
 
     record! {
@@ -146,6 +158,8 @@ fn recorded_functions_of_one_argument_agree() {
         let result32 = function.apply(&mut tape32, Float(0));
         let mut tape64 = Tape::<f64>::new(1);
         let result64 = function.apply(&mut tape64, Float(0));
+        tape32.check_use(result32, function.name());
+        tape64.check_use(result64, function.name());
         let mut random = Random(7);
         for position in 0..ARGUMENTS {
             let x = reference::argument_f64(&mut random, position);
@@ -167,6 +181,8 @@ fn recorded_functions_of_two_arguments_agree() {
         let result32 = function.apply(&mut tape32, Float(0), Float(1));
         let mut tape64 = Tape::<f64>::new(2);
         let result64 = function.apply(&mut tape64, Float(0), Float(1));
+        tape32.check_use(result32, function.name());
+        tape64.check_use(result64, function.name());
         let mut random = Random(8);
         for position in 0..ARGUMENTS {
             let (x, y) = reference::arguments_f64(function, &mut random, position);

@@ -325,9 +325,10 @@ fn fold(expr: &Expr) -> Option<Value> {
             let (lhs, rhs) = (fold(lhs)?, fold(rhs)?);
             match (lhs, rhs) {
                 (Value::F64(a), Value::F64(b)) => fold_float(*op, a, b).map(Value::F64),
-                (Value::F32(a), Value::F32(b)) => {
-                    fold_float(*op, f64::from(a), f64::from(b)).map(|value| Value::F32(value as f32))
-                }
+                (Value::F32(a), Value::F32(b)) => match op {
+                    BinaryOp::Function(function) => Some(Value::F32(function.f32(a, b))),
+                    _ => fold_float(*op, f64::from(a), f64::from(b)).map(|value| Value::F32(value as f32)),
+                },
                 // A literal among floats is still an integer here.
                 (Value::I64(a), Value::F64(b)) => fold_float(*op, a as f64, b).map(Value::F64),
                 (Value::F64(a), Value::I64(b)) => fold_float(*op, a, b as f64).map(Value::F64),
@@ -372,7 +373,7 @@ fn fold_float(op: BinaryOp, a: f64, b: f64) -> Option<f64> {
         BinaryOp::Mul => a * b,
         BinaryOp::Div => a / b,
         BinaryOp::Rem => a.rem_euclid(b),
-        BinaryOp::Pow => a.powf(b),
+        BinaryOp::Function(function) => function.f64(a, b),
         BinaryOp::Min if !a.is_nan() && !b.is_nan() => a.min(b),
         BinaryOp::Max if !a.is_nan() && !b.is_nan() => a.max(b),
         _ => return None,
@@ -380,28 +381,15 @@ fn fold_float(op: BinaryOp, a: f64, b: f64) -> Option<f64> {
 }
 
 fn fold_unary(op: UnaryOp, value: Value) -> Option<Value> {
-    let float = |value: f64| {
-        Some(match op {
-            UnaryOp::Neg => -value,
-            UnaryOp::Abs => value.abs(),
-            UnaryOp::Sqrt => value.sqrt(),
-            UnaryOp::Exp => value.exp(),
-            UnaryOp::Log => value.ln(),
-            UnaryOp::Tanh => value.tanh(),
-            UnaryOp::Sin => value.sin(),
-            UnaryOp::Cos => value.cos(),
-            UnaryOp::Floor => value.floor(),
-            UnaryOp::Ceil => value.ceil(),
-            UnaryOp::Not | UnaryOp::BitNot => return None,
-        })
-    };
     match (value, op) {
-        (Value::F64(value), _) => float(value).map(Value::F64),
-        (Value::F32(value), _) => float(f64::from(value)).map(|value| Value::F32(value as f32)),
+        (Value::F64(value), UnaryOp::Neg) => Some(Value::F64(-value)),
+        (Value::F32(value), UnaryOp::Neg) => Some(Value::F32(-value)),
+        (Value::F64(value), UnaryOp::Function(function)) => Some(Value::F64(function.f64(value))),
+        (Value::F32(value), UnaryOp::Function(function)) => Some(Value::F32(function.f32(value))),
         (Value::Bool(value), UnaryOp::Not) => Some(Value::Bool(!value)),
         (value, UnaryOp::Neg) => fold_int(BinaryOp::Sub, 0, value.as_i64()?, value.ty()),
         (value, UnaryOp::BitNot) => Some(Value::from_i64(value.ty(), !value.as_i64()?)),
-        (value, UnaryOp::Abs) => value.as_i64()?.checked_abs().map(|number| Value::from_i64(value.ty(), number)),
+        (value, UnaryOp::ABS) => value.as_i64()?.checked_abs().map(|number| Value::from_i64(value.ty(), number)),
         _ => None,
     }
 }

@@ -361,7 +361,7 @@ impl Lowerer<'_> {
             let [arg] = self.arguments(callee, args?)?;
             return self.lower_test(name, arg, span);
         }
-        if let Some(op) = TWO_ARGUMENTS.into_iter().find(|op| op.name() == name) {
+        if let Some(op) = BinaryOp::FUNCTIONS.into_iter().find(|op| op.name() == name) {
             let [lhs, rhs] = self.arguments(callee, args?)?;
             return self.binary(op, lhs, rhs, span);
         }
@@ -383,7 +383,8 @@ impl Lowerer<'_> {
             }
             _ => {
                 let functions = UnaryOp::FUNCTIONS.into_iter().map(UnaryOp::name);
-                let mut known: Vec<&str> = functions.chain(TWO_ARGUMENTS.into_iter().map(BinaryOp::name)).collect();
+                let mut known: Vec<&str> =
+                    functions.chain(BinaryOp::FUNCTIONS.into_iter().map(BinaryOp::name)).collect();
                 known.extend(TESTS);
                 known.extend(self.shared.callees.iter().map(|callee| callee.name));
                 let mut diagnostic = Diagnostic::error("E0104", callee.span, format!("unknown function `{name}`"))
@@ -421,7 +422,7 @@ impl Lowerer<'_> {
         }
         let make = |kind, ty| Expr { kind, ty, span };
         let infinity = if ty == ScalarType::F32 { Value::F32(f32::INFINITY) } else { Value::F64(f64::INFINITY) };
-        let size = Box::new(make(ExprKind::Unary(UnaryOp::Abs, Box::new(value)), ty));
+        let size = Box::new(make(ExprKind::Unary(UnaryOp::ABS, Box::new(value)), ty));
         let infinity = Box::new(make(ExprKind::Const(infinity), ty));
         let op = if name == "is_inf" { BinaryOp::Eq } else { BinaryOp::Le };
         let test = make(ExprKind::Binary(op, size, infinity), ScalarType::Bool);
@@ -729,14 +730,12 @@ fn depends_on_data(expr: &Expr) -> bool {
 /// Functions of a float that give a truth value.
 pub(super) const TESTS: [&str; 2] = ["is_nan", "is_inf"];
 
-const TWO_ARGUMENTS: [BinaryOp; 3] = [BinaryOp::Min, BinaryOp::Max, BinaryOp::Pow];
-
 /// Whether a call of this name is a cast or a function of the language.
 pub(super) fn is_built_in(name: &str) -> bool {
     ScalarType::from_name(name).is_some()
         || TESTS.contains(&name)
         || UnaryOp::FUNCTIONS.into_iter().any(|op| op.name() == name)
-        || TWO_ARGUMENTS.into_iter().any(|op| op.name() == name)
+        || BinaryOp::FUNCTIONS.into_iter().any(|op| op.name() == name)
 }
 
 /// An integer that fits `i64` takes the type of its context; a larger one can only be a `u64`.

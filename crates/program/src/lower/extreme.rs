@@ -25,7 +25,7 @@ impl Extreme {
             ExprKind::Const(Value::I64(value)) => Extreme::Leaf(Affine::constant(*value)),
             ExprKind::Index(affine) => Extreme::Leaf(affine.clone()),
             ExprKind::Unary(UnaryOp::Neg, operand) => Extreme::of(operand)?.scale(-1)?,
-            ExprKind::Unary(UnaryOp::Abs, operand) => {
+            ExprKind::Unary(UnaryOp::ABS, operand) => {
                 let operand = Extreme::of(operand)?;
                 Extreme::Max(vec![operand.scale(-1)?, operand])
             }

@@ -110,7 +110,6 @@ impl Lowerer<'_> {
             "clip" | "clamp" => format!("write `min(max({x}, lo), hi)`"),
             "square" => format!("write `{x} * {x}`"),
             "power" => "write `pow(x, y)`".to_string(),
-            "round" => "write `floor(x + 0.5)`".to_string(),
             "ln" => "write `log(x)`".to_string(),
             "fabs" => "write `abs(x)`".to_string(),
             "select" | "ifelse" => "write `if c then a else b`".to_string(),

@@ -214,7 +214,7 @@ impl Lowerer<'_> {
         let ty = lhs.ty;
         let applies = match op {
             op if op.is_bitwise() => ty.is_int(),
-            BinaryOp::Pow => ty.is_float() || weak != Weak::No,
+            BinaryOp::Function(_) => ty.is_float() || weak != Weak::No,
             BinaryOp::And | BinaryOp::Or => ty == ScalarType::Bool,
             _ => ty != ScalarType::Bool,
         };
@@ -222,7 +222,7 @@ impl Lowerer<'_> {
             self.report(inapplicable(op, ty, span));
             return None;
         }
-        let weak = if op == BinaryOp::Pow && weak == Weak::Int { Weak::Float } else { weak };
+        let weak = if matches!(op, BinaryOp::Function(_)) && weak == Weak::Int { Weak::Float } else { weak };
         let expr = Expr { kind: ExprKind::Binary(op, Box::new(lhs), Box::new(rhs)), ty, span };
         Some(Typed { expr, weak, affine, cond: None }.into_index())
     }
@@ -310,7 +310,7 @@ impl Lowerer<'_> {
         let applies = match op {
             UnaryOp::Not => ty == ScalarType::Bool,
             UnaryOp::BitNot => ty.is_int(),
-            UnaryOp::Neg | UnaryOp::Abs => ty != ScalarType::Bool,
+            UnaryOp::Neg | UnaryOp::ABS => ty != ScalarType::Bool,
             _ => ty.is_float() || weak == Weak::Int,
         };
         if !applies {
@@ -326,7 +326,7 @@ impl Lowerer<'_> {
         }
         let (operand, weak) = match (op, weak) {
             (UnaryOp::Not | UnaryOp::BitNot, _) => (expr, weak),
-            (UnaryOp::Neg | UnaryOp::Abs, _) => (cast(expr, widened(ty)), weak),
+            (UnaryOp::Neg | UnaryOp::ABS, _) => (cast(expr, widened(ty)), weak),
             (_, Weak::Int) => (self.adapt(expr, ScalarType::F64)?, Weak::Float),
             _ => (expr, weak),
         };

@@ -191,18 +191,18 @@ impl Emitter<'_> {
         let result = match op {
             Function::Neg if unsigned => Some(self.b.binary(BinaryOp::Sub, kind, 0, x)),
             Function::Neg => Some(self.b.unary(UnaryOp::Neg, kind, x)),
-            Function::Abs if unsigned => return Ok(self.b.mov(kind, x)),
-            Function::Abs => Some(self.b.unary(UnaryOp::Abs, kind, x)),
+            Function::ABS if unsigned => return Ok(self.b.mov(kind, x)),
+            Function::ABS => Some(self.b.unary(UnaryOp::Abs, kind, x)),
             Function::BitNot => Some(self.b.unary(UnaryOp::Not, bits(kind), x)),
             _ => None,
         };
         if let Some(result) = result {
             return Ok(self.wrapped(ty, result));
         }
-        match math::Unary::ALL.iter().find(|function| function.name() == op.name()) {
-            Some(function) if ty.is_float() => {
+        match op {
+            Function::Function(function) if ty.is_float() => {
                 let x = self.b.mov(kind, x);
-                Ok(mathematics::unary(&mut self.b, *function, kind, x))
+                Ok(mathematics::unary(&mut self.b, function, kind, x))
             }
             _ => unsupported(format!("`{}` on {ty}", op.name())),
         }
@@ -230,14 +230,11 @@ impl Emitter<'_> {
             Operator::Min | Operator::Max if ty.is_float() => return Ok(self.extreme(op, kind, x, y)),
             Operator::Min => BinaryOp::Min,
             Operator::Max => BinaryOp::Max,
-            _ => {
-                let known = math::Binary::ALL.iter().find(|function| function.name() == op.name());
-                let Some(function) = known.filter(|_| ty.is_float()) else {
-                    return unsupported(format!("`{}` on {ty}", op.name()));
-                };
+            Operator::Function(function) if ty.is_float() => {
                 let (x, y) = (self.b.mov(kind, x), self.b.mov(kind, y));
-                return Ok(mathematics::binary(&mut self.b, *function, kind, x, y));
+                return Ok(mathematics::binary(&mut self.b, function, kind, x, y));
             }
+            _ => return unsupported(format!("`{}` on {ty}", op.name())),
         };
         let result = self.b.binary(simple, kind, x, y);
         Ok(self.wrapped(ty, result))
@@ -400,9 +397,9 @@ fn is_harmless(expr: &Expr) -> bool {
         ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Cond(_) | ExprKind::Scalar(_) | ExprKind::Local(_) => true,
         ExprKind::Load { .. } | ExprKind::Gather { .. } => false,
         ExprKind::Unary(op, a) => {
-            matches!(op, Function::Neg | Function::Not | Function::BitNot | Function::Abs) && is_harmless(a)
+            matches!(*op, Function::Neg | Function::Not | Function::BitNot | Function::ABS) && is_harmless(a)
         }
-        ExprKind::Binary(op, a, b) => *op != Operator::Pow && is_harmless(a) && is_harmless(b),
+        ExprKind::Binary(op, a, b) => !matches!(op, Operator::Function(_)) && is_harmless(a) && is_harmless(b),
         ExprKind::Cast(a) | ExprKind::At(_, a) => is_harmless(a),
         ExprKind::Select(..) => false,
     }

@@ -13,7 +13,7 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     ("math", &[]),
     ("isl", &[]),
     ("syntax", &["diag"]),
-    ("program", &["syntax", "index", "diag"]),
+    ("program", &["syntax", "index", "math", "diag"]),
     ("layout", &["isl", "diag"]),
     ("poly", &["isl", "program", "layout", "loops", "diag"]),
     ("loops", &["program", "index", "diag"]),

@@ -105,12 +105,13 @@ impl Nest<'_> {
         let op = match op {
             UnaryOp::Neg => ir::UnaryOp::Neg,
             UnaryOp::Not => ir::UnaryOp::Not,
-            UnaryOp::Abs => ir::UnaryOp::Abs,
-            UnaryOp::Sqrt => ir::UnaryOp::Sqrt,
-            UnaryOp::Floor => ir::UnaryOp::Floor,
-            UnaryOp::Ceil => ir::UnaryOp::Ceil,
+            UnaryOp::Function(math::Unary::Abs) => ir::UnaryOp::Abs,
+            UnaryOp::Function(math::Unary::Sqrt) => ir::UnaryOp::Sqrt,
+            UnaryOp::Function(math::Unary::Floor) => ir::UnaryOp::Floor,
+            UnaryOp::Function(math::Unary::Ceil) => ir::UnaryOp::Ceil,
+            UnaryOp::Function(math::Unary::Trunc) => ir::UnaryOp::Trunc,
             UnaryOp::BitNot => ir::UnaryOp::Not,
-            _ => return Err(format!("the function `{}`", op.name())),
+            UnaryOp::Function(function) => return Err(format!("the function `{}`", function.name())),
         };
         Ok(self.make(lane_type(ty), Op::Unary(op, a)))
     }
