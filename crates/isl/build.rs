@@ -32,7 +32,8 @@ fn main() {
         "    [env]",
         "    CONFIG_SITE = { value = \".cargo/isl.site\", relative = true }",
         "",
-        "to `.cargo/config.toml` beside it, and run `cargo clean -p isl-rs` once. Start cargo inside of the workspace.",
+        "to `.cargo/config.toml` beside it, and run `cargo clean -p isl-rs` once (and with `--release`).",
+        "Start cargo inside of the workspace, where it finds that file.",
         &found,
     ] {
         println!("cargo::error={line}");
