@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use diag::{Diagnostic, Source};
 
 use crate::pipeline::{self, Code, Log, Order, Timing};
-use crate::script;
+use crate::schedule;
 use crate::{Args, Emit, Error, Result, Schedule, Signature, call};
 
 /// How to compile.
@@ -13,11 +13,13 @@ use crate::{Args, Emit, Error, Result, Schedule, Signature, call};
 pub struct Options {
     /// Which text forms to keep.
     pub emit: Vec<Emit>,
-    /// Wall-clock time for each stage that asks isl. The scheduler falls back to the original order; other stages
-    /// fail with [`Error::Budget`].
+    /// Wall-clock time for compiling or checking one function. isl's scheduler gets a share of it, and the program's own
+    /// order is used where that is not enough; anything else that runs out of it fails with [`Error::Budget`].
     pub time_limit: Duration,
     /// The same as a number of isl's operations, which does not depend on the machine.
     pub operation_limit: Option<u64>,
+    /// How many bytes isl may hold at once while it works on one function; none for no limit.
+    pub memory_limit: Option<u64>,
     pub order: Order,
     /// Keep the order of the terms of every reduction as well.
     pub strict_order: bool,
@@ -33,11 +35,19 @@ impl Default for Options {
             emit: Vec::new(),
             time_limit: Duration::from_secs(10),
             operation_limit: Some(500_000_000),
+            memory_limit: Some(4 << 30),
             order: Order::Written,
             strict_order: false,
             verify_dynamic: false,
             schedule: None,
         }
+    }
+}
+
+impl Options {
+    /// What compiling or checking one function may cost.
+    pub(crate) fn budget(&self) -> isl::Budget {
+        isl::Budget { time: Some(self.time_limit), operations: self.operation_limit, memory: self.memory_limit }
     }
 }
 
@@ -90,8 +100,8 @@ impl Engine {
         for function in &program.functions {
             let mut log = front_end.clone();
             let options = self.options_for(source, function, &scheduled);
-            match pipeline::schedule(source, function, &options, &mut log) {
-                Ok(_) => checked.push(Checked { signature: Signature::of(function), log }),
+            match pipeline::check(source, function, &options, &mut log) {
+                Ok(()) => checked.push(Checked { signature: Signature::of(function), log }),
                 Err(Error::User { source: about, diagnostics: errors }) if about.name() == source.name() => {
                     // A function that is called brings its errors into every caller.
                     for error in errors {
@@ -135,11 +145,11 @@ impl Engine {
         let file = log.stage("parse", || syntax::parse(source)).map_err(user)?;
         let program = log.stage("lower", || program::lower(&file, source)).map_err(user)?;
         program::verify(&program).map_err(|error| Error::new(source, error))?;
-        script::check_names(&file.schedules, &program).map_err(user)?;
+        schedule::check_names(&file.schedules, &program).map_err(user)?;
         if let Some(schedule @ Schedule::Script(text)) = &self.options.schedule {
             let refuse = |diagnostics| Error::user(text, diagnostics);
             let script = schedule.parse().map_err(refuse)?;
-            script::check_names(&script.schedules, &program).map_err(refuse)?;
+            schedule::check_names(&script.schedules, &program).map_err(refuse)?;
         }
         let scheduled = file.schedules.into_iter().map(|schedule| schedule.function.name).collect();
         Ok(Front { program, scheduled, log })

@@ -37,6 +37,16 @@ impl Error {
         }
     }
 
+    /// The same without the source, for stages that add it again.
+    pub(crate) fn without_source(self) -> diag::Error {
+        match self {
+            Error::User { diagnostics, .. } => diag::Error::User(diagnostics),
+            Error::Budget { stage, spent } => diag::Error::Budget { stage, spent },
+            Error::Bug { stage, what } => diag::Error::Bug { stage, what },
+            Error::Call(_) | Error::Fault { .. } => diag::Error::bug("call", self.to_string()),
+        }
+    }
+
     /// The message with its source lines, for a terminal or a log.
     pub fn render(&self, style: Style) -> String {
         match self {

@@ -29,8 +29,7 @@ mod engine;
 mod error;
 pub mod explore;
 mod pipeline;
-mod repair;
-mod script;
+mod schedule;
 mod signature;
 mod sizes;
 
@@ -48,7 +47,7 @@ pub use engine::{Checked, Engine, Function, Module, Options};
 pub use error::{Error, Result};
 pub use pipeline::{Order, Timing};
 pub use program::{Data, Role, ScalarType, Value};
-pub use script::Schedule;
+pub use schedule::Schedule;
 pub use signature::{Argument, Signature};
 
 /// Formats a source file; see `docs/language.md` for the rules.

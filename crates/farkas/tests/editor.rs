@@ -110,7 +110,7 @@ fn highlighting() -> Value {
     let mut functions: Vec<String> = UnaryOp::FUNCTIONS.iter().map(|op| op.name().to_string()).collect();
     functions.extend(BinaryOp::FUNCTIONS.iter().map(|op| op.name().to_string()));
     functions.extend(["is_nan", "is_inf"].map(String::from));
-    let verbs: Vec<String> = poly::transform::verbs().map(|(verb, _)| verb.to_string()).collect();
+    let verbs: Vec<String> = steps::verbs().map(|(verb, _)| verb.to_string()).collect();
 
     let mut common = vec![
         rule("comment.line.number-sign", "#.*$"),

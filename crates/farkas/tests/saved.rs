@@ -1,46 +1,79 @@
-//! The scheduler's order, saved as a script, is a script like any other: it is read again, proven, and means the same.
+//! The schedule that is chosen, saved as a script, is a script like any other: it is read again, proven, and makes the same
+//! loops, letter by letter. And no stage runs twice on the way, and all commands decide alike.
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
 use std::path::{Path, PathBuf};
 
 use diag::{Source, Style};
-use farkas::{Emit, Engine, Options, Schedule};
+use farkas::{Emit, Engine, Module, Options, Schedule};
 
-fn programs(folder: &str) -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(folder);
-    let entries = std::fs::read_dir(&root).unwrap_or_else(|error| panic!("{}: {error}", root.display()));
-    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    found.retain(|path| path.extension().is_some_and(|extension| extension == "fks"));
+/// All programs below a folder.
+fn programs(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut found: Vec<PathBuf> = Vec::new();
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            found.extend(programs(&path));
+        } else if path.extension().is_some_and(|extension| extension == "fks") {
+            found.push(path);
+        }
+    }
     found.sort();
     found
 }
 
-/// The schedule of a program's only function, as a script, under another schedule or the scheduler's.
-fn script(source: &Source, schedule: Option<String>) -> String {
-    let schedule = schedule.map(|text| Schedule::Script(Source::new("saved.sched", text)));
-    let engine = Engine::with_options(Options { emit: vec![Emit::Script], schedule, ..Options::default() });
-    let module = engine
-        .compile_source(source)
-        .unwrap_or_else(|error| panic!("{}: {}", source.name(), error.render(Style::Plain)));
-    match module.functions() {
-        [function] => function.texts()[0].1.clone(),
-        functions => panic!("{} has {} functions", source.name(), functions.len()),
-    }
+fn examples() -> Vec<Source> {
+    let paths = programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples"));
+    let read = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        Source::new(path.display().to_string(), text)
+    };
+    paths.iter().map(read).collect()
 }
 
-/// Positions may be counted in another way when they are read again, so that text settles after one round.
-fn check(path: &Path) {
-    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let source = Source::new(path.display().to_string(), text);
-    let saved = script(&source, None);
-    assert!(saved.starts_with("schedule "), "{}: {saved}", path.display());
-    let again = script(&source, Some(saved.clone()));
-    assert_eq!(script(&source, Some(again.clone())), again, "{}, saved as\n{saved}", path.display());
+/// The functions of a program, under a schedule or the one that is chosen.
+fn compile(source: &Source, schedule: Option<String>) -> Module {
+    let schedule = schedule.map(|text| Schedule::Script(Source::new("saved.sched", text)));
+    let emit = vec![Emit::Schedule, Emit::Script, Emit::Loops];
+    let engine = Engine::with_options(Options { emit, schedule, ..Options::default() });
+    let error = |error: farkas::Error| panic!("{}: {}", source.name(), error.render(Style::Plain));
+    engine.compile_source(source).unwrap_or_else(error)
+}
+
+/// A text of every function, one after the other.
+fn texts(module: &Module, wanted: Emit) -> String {
+    let of = |function: &farkas::Function| {
+        let found = function.texts().iter().find(|(emit, _)| *emit == wanted);
+        found.map_or_else(|| panic!("no {wanted}"), |(_, text)| text.clone())
+    };
+    module.functions().iter().map(of).collect()
 }
 
 #[test]
-fn orders_of_the_examples_are_read_again() {
-    programs("").iter().chain(&programs("polybench")).for_each(|path| check(path));
+fn schedules_of_the_examples_are_read_again() {
+    for source in examples() {
+        // A schedule beside its function is the user's, and is its own script.
+        let chosen = compile(&source, None);
+        let script = texts(&chosen, Emit::Script);
+        assert!(script.starts_with("schedule "), "{}: {script}", source.name());
+        let again = compile(&source, Some(script.clone()));
+        assert_eq!(texts(&again, Emit::Script), script, "{}", source.name());
+        assert_eq!(texts(&again, Emit::Loops), texts(&chosen, Emit::Loops), "{}, saved as\n{script}", source.name());
+    }
+}
+
+/// A stage that ran twice would be there twice.
+#[test]
+fn no_stage_runs_twice() {
+    for source in examples() {
+        for function in compile(&source, None).functions() {
+            let mut stages: Vec<&str> = function.timings().iter().map(|timing| timing.stage).collect();
+            assert!(stages.contains(&"codegen"), "{stages:?}");
+            stages.sort_unstable();
+            let once = stages.windows(2).all(|pair| pair[0] != pair[1]);
+            assert!(once, "{} of {}: {stages:?}", function.name(), source.name());
+        }
+    }
 }
 
 /// Steps can follow what was saved.
@@ -54,9 +87,11 @@ fn a_saved_order_can_be_edited() {
 }
 ";
     let source = Source::new("f.fks", text);
-    let saved = script(&source, None);
+    let saved = texts(&compile(&source, None), Emit::Script);
     assert!(saved.contains("S0[t, i] -> [t, 2*t + i"), "{saved}");
     let edited = saved.replace("\n}\n", "\n    tile S0[t, t1], S1[t, t1] by 8, 32\n}\n");
-    let tiled = script(&source, Some(edited));
-    assert!(tiled.contains("[t / 8, (2*t + i) / 32"), "{tiled}");
+    let tiled = compile(&source, Some(edited));
+    assert!(texts(&tiled, Emit::Script).contains("tile S0[t, t1], S1[t, t1] by 8, 32"));
+    let tree = texts(&tiled, Emit::Schedule);
+    assert!(tree.contains("floor((t)/8)") && tree.contains("floor((2t + i)/32)"), "{tree}");
 }

@@ -61,6 +61,13 @@ impl Affine {
         }
     }
 
+    /// Whether it is the same for all iterations.
+    pub fn is_invariant(&self) -> bool {
+        let mut invariant = true;
+        self.visit_iters(&mut |_| invariant = false);
+        invariant
+    }
+
     /// `self + factor · other`; `None` on overflow.
     pub fn add_scaled(&self, other: &Affine, factor: i64) -> Option<Affine> {
         let mut sum = self.clone();
@@ -129,6 +136,20 @@ impl Affine {
         Some(sum)
     }
 
+    /// The expression with iterators replaced, where `value` has something for them; `None` on overflow.
+    pub fn substitute(&self, value: &dyn Fn(IterId) -> Option<Affine>) -> Option<Affine> {
+        let mut result = Affine::constant(self.constant);
+        for (atom, coefficient) in &self.terms {
+            let replaced = match atom {
+                Atom::Iter(id) => value(*id).unwrap_or_else(|| Affine::iter(*id)),
+                Atom::Param(id) => Affine::param(*id),
+                Atom::Div(numerator, divisor) => numerator.substitute(value)?.div(*divisor)?,
+            };
+            result = result.add_scaled(&replaced, *coefficient)?;
+        }
+        Some(result)
+    }
+
     /// Calls `visit` with every iterator in the expression, also inside divisions.
     pub fn visit_iters(&self, visit: &mut impl FnMut(IterId)) {
         for atom in self.terms.keys() {
@@ -174,6 +195,17 @@ impl Cond {
             Cond::Zero(affine) => Cond::Or(vec![below_zero(affine)?, below_zero(&affine.scale(-1)?)?]),
             Cond::And(conds) => Cond::Or(conds.iter().map(Cond::negate).collect::<Option<_>>()?),
             Cond::Or(conds) => Cond::And(conds.iter().map(Cond::negate).collect::<Option<_>>()?),
+        })
+    }
+
+    /// The condition with iterators replaced, where `value` has something for them; `None` on overflow.
+    pub fn substitute(&self, value: &dyn Fn(IterId) -> Option<Affine>) -> Option<Cond> {
+        let all = |conds: &[Cond]| conds.iter().map(|part| part.substitute(value)).collect::<Option<Vec<_>>>();
+        Some(match self {
+            Cond::NonNegative(affine) => Cond::NonNegative(affine.substitute(value)?),
+            Cond::Zero(affine) => Cond::Zero(affine.substitute(value)?),
+            Cond::And(conds) => Cond::And(all(conds)?),
+            Cond::Or(conds) => Cond::Or(all(conds)?),
         })
     }
 

@@ -136,6 +136,50 @@ impl Visit for Lockstep {
     }
 }
 
+/// Whether the loop shows that all its iterations write one cell, as a loop does that has only one iteration. `reductions` are
+/// what a parallel loop combines.
+pub fn writes_one_cell(f: &For, reductions: &[Reduction]) -> bool {
+    let mut shared =
+        SharedCell { varying: Varying::with(f.var), parallel: f.kind.is_parallel(), reductions, found: false };
+    shared.block(&f.body);
+    shared.found
+}
+
+struct SharedCell<'a> {
+    varying: Varying,
+    parallel: bool,
+    reductions: &'a [Reduction],
+    found: bool,
+}
+
+impl SharedCell<'_> {
+    fn write(&mut self, array: ArrayId, index: &[Index]) {
+        self.found |= !self.varying.any(index) && !self.reductions.iter().any(|reduction| reduction.array == array);
+    }
+}
+
+impl Visit for SharedCell<'_> {
+    // Only statements decide.
+    fn index(&mut self, _: &Index) {}
+    fn expr(&mut self, _: &Expr) {}
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            // Not every iteration gets inside.
+            Stmt::If { cond, .. } if self.varying.cond(cond) => return,
+            Stmt::For(inner) => {
+                if self.varying.enter(inner) {
+                    return;
+                }
+            }
+            Stmt::Store { array, index, .. } => self.write(*array, index),
+            Stmt::Update { target: Target::Cell { array, index }, .. } if self.parallel => self.write(*array, index),
+            _ => {}
+        }
+        self.descend_stmt(stmt);
+    }
+}
+
 /// The arrays in which iterations of the loop may update the same cells, and which nothing in the loop uses otherwise: what
 /// has to be combined if the iterations run at once. Where the loop shows that every iteration has cells of its own, there
 /// is nothing to combine.

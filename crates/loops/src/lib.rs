@@ -29,7 +29,7 @@ mod verify;
 mod walk;
 
 pub use cascade::cascade;
-pub use concurrent::{reductions_of, runs_in_lockstep};
+pub use concurrent::{reductions_of, runs_in_lockstep, writes_one_cell};
 pub use contract::contract;
 pub use index::{CompareOp, Cond, Index, ParamId, VarId};
 pub use ir::{

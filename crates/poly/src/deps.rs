@@ -13,8 +13,8 @@ use program::{IterId, Subscript};
 
 use crate::equations;
 use crate::fault::{Attempt, Fault};
-use crate::plan::Plan;
 use crate::scop::{Scop, Statement, StatementKind};
+use crate::tree::Marks;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DependenceKind {
@@ -110,7 +110,7 @@ pub fn dependences(scop: &Scop) -> diag::Result<Dependences> {
 }
 
 fn compute(scop: &Scop) -> Attempt<Dependences> {
-    let order = Plan::original(scop).build(scop)?;
+    let order = scop.order.to_isl(scop, Marks::Loops)?;
     // An update neither starts nor ends the life of its cell's value, so it hides no other access: that is what
     // connects the init with every update and every update with the use of the result. What an update itself meets
     // in its cell is its init and other updates of it, and those are not ordered; so it looks for the init only.
@@ -189,7 +189,7 @@ fn reduction_pairs(scop: &Scop) -> Attempt<UnionMap> {
 }
 
 /// Whether an iterator occurs in a subscript.
-pub(crate) fn uses(index: &[Subscript], iter: IterId) -> bool {
+pub fn uses(index: &[Subscript], iter: IterId) -> bool {
     let mut found = Subscript::data(index).any(|expr| expr.iters().contains(&iter));
     Subscript::visit_iters(index, &mut |used| found |= used == iter);
     found

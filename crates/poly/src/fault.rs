@@ -4,12 +4,12 @@ use diag::Error;
 
 /// A failure inside `poly`: isl's, or a broken assumption of ours.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub enum Fault {
     Isl(isl::Error),
     Bug(String),
 }
 
-pub(crate) type Attempt<T> = Result<T, Fault>;
+pub type Attempt<T> = Result<T, Fault>;
 
 impl From<isl::Error> for Fault {
     fn from(error: isl::Error) -> Self {
@@ -18,12 +18,12 @@ impl From<isl::Error> for Fault {
 }
 
 impl Fault {
-    pub(crate) fn bug(what: impl Into<String>) -> Fault {
+    pub fn bug(what: impl Into<String>) -> Fault {
         Fault::Bug(what.into())
     }
 
     /// The failure as callers see it.
-    pub(crate) fn at(self, stage: &'static str) -> Error {
+    pub fn at(self, stage: &'static str) -> Error {
         match self {
             Fault::Isl(isl::Error::Budget { spent, .. }) => Error::Budget { stage, spent },
             Fault::Isl(error) => Error::bug(stage, error.to_string()),

@@ -1,66 +1,59 @@
-//! Loop generation: from a legal schedule to the loop tree.
+//! Loop generation: from a proven schedule to the loop tree.
 //!
-//! In: a Scop and a [`LegalSchedule`]; nothing else can be lowered.  Out: a [`Kernel`] without any trace of isl.
+//! In: [`Proven`]; nothing else can be lowered.  Out: a [`Kernel`] without any trace of isl.
 //! Not here: simplification and register use of the loops (`loops::optimize`).
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use isl::ast::{self, Op};
-use isl::{AstBuild, AstLoopType, AstOptions, Id, Schedule, ScheduleNode, ScheduleNodeType};
+use isl::{AstBuild, AstOptions, Budget, Id, Schedule};
 use loops::{
-    ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LoopKind, Parallel, ParamId, ScalarDecl,
-    ScalarId, Stmt, Target, VarId,
+    ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LoopKind, Parallel, ParamId, Reduction,
+    ScalarDecl, ScalarId, Stmt, Target, VarId,
 };
 use program::{Affine, Atom, BinaryOp, IterId, ScalarType, Subscript};
 
 use crate::fault::{Attempt, Fault};
-use crate::legality::LegalSchedule;
-use crate::plan;
+use crate::prove::Proven;
 use crate::scop::{ArrayOrigin, Scop, Statement, StatementKind};
+use crate::tree::{self, LoopId, Marks};
+
+/// How long isl may take to cut loops apart, which only makes them simpler.
+const SEPARATION: Duration = Duration::from_millis(300);
 
 /// Generates the loops of a schedule.
-pub fn generate(scop: &Scop, schedule: &LegalSchedule) -> diag::Result<Kernel> {
-    generate_from(scop, schedule, Ok)
-}
-
-/// Generates the loops of a schedule with innermost loops cut where the statements in them change, so that there are
-/// fewer conditions in them and more loops.
-pub fn generate_separated(scop: &Scop, schedule: &LegalSchedule) -> diag::Result<Kernel> {
-    generate_from(scop, schedule, separate_innermost)
-}
-
-fn generate_from(
-    scop: &Scop,
-    schedule: &LegalSchedule,
-    prepare: impl Fn(Schedule) -> isl::Result<Schedule>,
-) -> diag::Result<Kernel> {
+pub fn generate(proven: &Proven) -> diag::Result<Kernel> {
     let generate = || -> Attempt<Kernel> {
-        let tree = ast_of(scop, prepare(schedule.schedule().clone())?)?;
-        let mut generator = Generator::new(scop, schedule.has_proven_kinds());
-        let body = generator.node(&tree, plan::LoopKind::Serial)?;
+        let tree = ast_of_tree(proven)?;
+        let mut generator = Generator::new(proven);
+        let body = generator.node(&tree, None)?;
         generator.finish(body)
     };
     generate().map_err(|fault| fault.at("loops"))
 }
 
-/// The schedule, with isl asked to separate the last member of every innermost band.
-fn separate_innermost(schedule: Schedule) -> isl::Result<Schedule> {
-    schedule.map_schedule_node_bottom_up(|node| {
-        if node.get_type()? != ScheduleNodeType::Band {
-            return Ok(node);
+/// The loop program of the tree; with loops cut apart where that is wanted and isl can do it in time.
+pub(crate) fn ast_of_tree(proven: &Proven) -> Attempt<ast::Node> {
+    let scop = &proven.subject().scop;
+    if proven.tree().loops().any(|(_, found)| found.separate) {
+        let budget = Budget { time: Some(SEPARATION), ..Budget::default() };
+        let schedule = proven.tree().to_isl(scop, Marks::Loops)?;
+        let cut = scop.params.ctx().with_budget(budget, || Ok(ast_of(scop, schedule)));
+        match cut.map_err(Fault::from).and_then(|cut| cut) {
+            Ok(tree) => return Ok(tree),
+            // isl 0.27 fails to cut some strided domains; the loops are right without.
+            Err(fault) => tracing::debug!(?fault, "the loops cannot be cut"),
         }
-        let is_other = |inner: &ScheduleNode| Ok(inner.get_type()? != ScheduleNodeType::Band);
-        let innermost = node.get_child(0)?.every_descendant(is_other)?;
-        let members = node.band_n_member()?;
-        if innermost && members > 0 {
-            return node.band_member_set_ast_loop_type(members - 1, AstLoopType::Separate);
-        }
-        Ok(node)
-    })
+    }
+    let mut whole = proven.tree().clone();
+    let ids: Vec<LoopId> = whole.loops().map(|(id, _)| id).collect();
+    ids.into_iter().for_each(|id| whole.edit(id, |found| found.separate = false));
+    ast_of(scop, whole.to_isl(scop, Marks::Loops)?)
 }
 
 /// The loop program of a schedule, as isl sees it.
-pub(crate) fn ast_of(scop: &Scop, schedule: Schedule) -> Attempt<ast::Node> {
+fn ast_of(scop: &Scop, schedule: Schedule) -> Attempt<ast::Node> {
     let ctx = scop.params.ctx();
     // One comparison per loop condition; its bound then reads `min(…)`.
     ctx.set_ast_options(&AstOptions { atomic_upper_bound: true, detect_min_max: true, ..AstOptions::default() })?;
@@ -88,19 +81,19 @@ fn loop_prefix(scop: &Scop) -> String {
 }
 
 struct Generator<'a> {
+    proven: &'a Proven,
     scop: &'a Scop,
     vars: Vec<String>,
     /// What each name of isl's means here.
     names: HashMap<String, Index>,
-    /// Whether marks that name kinds of loops count.
-    kinds: bool,
 }
 
 impl<'a> Generator<'a> {
-    fn new(scop: &'a Scop, kinds: bool) -> Self {
+    fn new(proven: &'a Proven) -> Self {
+        let scop = &proven.subject().scop;
         let params = scop.function.params.iter().enumerate();
         let names = params.map(|(position, param)| (param.name.clone(), Index::Param(ParamId(position as u32))));
-        Generator { scop, vars: Vec::new(), names: names.collect(), kinds }
+        Generator { proven, scop, vars: Vec::new(), names: names.collect() }
     }
 
     fn finish(self, body: Vec<Stmt>) -> Attempt<Kernel> {
@@ -131,32 +124,32 @@ impl<'a> Generator<'a> {
         })
     }
 
-    /// The statements of a node. `kind` is that of the loops right inside, which a mark has named: all of them, where isl
-    /// has cut the marked loop into several, and none further in, where a piece of it is no loop at all.
-    fn node(&mut self, node: &ast::Node, kind: plan::LoopKind) -> Attempt<Vec<Stmt>> {
+    /// The statements of a node. A mark has told which loop of the tree those right inside are: all of them, where isl has cut
+    /// it into several, and none further in, where a piece of it is no loop at all.
+    fn node(&mut self, node: &ast::Node, marked: Option<LoopId>) -> Attempt<Vec<Stmt>> {
         match node {
             ast::Node::Block(nodes) => {
                 let mut stmts = Vec::new();
                 for node in nodes {
-                    stmts.extend(self.node(node, kind)?);
+                    stmts.extend(self.node(node, marked)?);
                 }
                 Ok(stmts)
             }
             ast::Node::Mark { id, body } => {
-                let kind = plan::LoopKind::from_name(id).filter(|_| self.kinds);
-                self.node(body, kind.unwrap_or(plan::LoopKind::Serial))
+                let id = id.parse().map(LoopId).map_err(|_| Fault::bug(format!("a mark {id} in loops")))?;
+                self.node(body, Some(id))
             }
             ast::Node::If { cond, then, otherwise } => {
                 let cond = self.cond(cond)?;
-                let then = self.node(then, kind)?;
-                let otherwise = otherwise.as_ref().map_or(Ok(Vec::new()), |node| self.node(node, kind))?;
+                let then = self.node(then, marked)?;
+                let otherwise = otherwise.as_ref().map_or(Ok(Vec::new()), |node| self.node(node, marked))?;
                 Ok(vec![Stmt::If { cond, then, otherwise }])
             }
             ast::Node::For { iterator, init, cond, inc, body, degenerate, .. } => {
                 let lo = self.index(init)?;
                 if *degenerate {
                     let hidden = self.names.insert(iterator.clone(), lo);
-                    let body = self.node(body, plan::LoopKind::Serial)?;
+                    let body = self.node(body, None)?;
                     self.restore(iterator, hidden);
                     return Ok(body);
                 }
@@ -167,12 +160,40 @@ impl<'a> Generator<'a> {
                 let var = VarId(self.vars.len() as u32);
                 self.vars.push(iterator.clone());
                 let hidden = self.names.insert(iterator.clone(), Index::Var(var));
-                let body = self.node(body, plan::LoopKind::Serial)?;
+                let body = self.node(body, None)?;
                 self.restore(iterator, hidden);
-                Ok(vec![Stmt::For(of_kind(kind, For { var, kind: LoopKind::Serial, lo, hi, step: *step, body }))])
+                Ok(vec![Stmt::For(
+                    self.of_kind(marked, For { var, kind: LoopKind::Serial, lo, hi, step: *step, body }),
+                )])
             }
             ast::Node::User(expr, _) => Ok(vec![self.instance(expr)?]),
         }
+    }
+
+    /// The loop as the schedule wants it to run: a parallel loop says what its iterations add up in, and a vector loop whose
+    /// lanes cannot stay together runs one iteration after the other.
+    fn of_kind(&self, marked: Option<LoopId>, found: For) -> For {
+        let Some(id) = marked else { return found };
+        let kind = match self.proven.tree().info(id).kind {
+            tree::LoopKind::Serial => LoopKind::Serial,
+            tree::LoopKind::Parallel => {
+                let named = self.proven.reductions(id).iter();
+                let reductions =
+                    named.map(|named| Reduction { array: ArrayId(named.array.0), op: named.op.combine() }).collect();
+                LoopKind::Parallel(Parallel { reductions, private: Vec::new() })
+            }
+            tree::LoopKind::Vector(lanes) if loops::runs_in_lockstep(&found) => LoopKind::Vector(lanes),
+            tree::LoopKind::Vector(_) => LoopKind::Serial,
+            tree::LoopKind::Unrolled => LoopKind::Unrolled,
+        };
+        let found = For { kind, ..found };
+        let reductions = match &found.kind {
+            LoopKind::Parallel(parallel) => parallel.reductions.as_slice(),
+            LoopKind::Vector(_) => &[],
+            LoopKind::Serial | LoopKind::Unrolled => return found,
+        };
+        // What is proven and yet writes one cell has only one iteration, from which isl has taken the variable.
+        if loops::writes_one_cell(&found, reductions) { For { kind: LoopKind::Serial, ..found } } else { found }
     }
 
     fn restore(&mut self, iterator: &str, hidden: Option<Index>) {
@@ -279,21 +300,6 @@ impl<'a> Generator<'a> {
             ast::Expr::Id(name) => Err(Fault::bug(format!("{name} as a condition"))),
         }
     }
-}
-
-/// The loop as the schedule wants it to run: a parallel loop says what its iterations add up in, and a vector loop whose lanes
-/// cannot stay together runs one iteration after the other.
-fn of_kind(kind: plan::LoopKind, found: For) -> For {
-    let kind = match kind {
-        plan::LoopKind::Serial => LoopKind::Serial,
-        plan::LoopKind::Parallel => {
-            LoopKind::Parallel(Parallel { reductions: loops::reductions_of(&found), private: Vec::new() })
-        }
-        plan::LoopKind::Vector(lanes) if loops::runs_in_lockstep(&found) => LoopKind::Vector(lanes),
-        plan::LoopKind::Vector(_) => LoopKind::Serial,
-        plan::LoopKind::Unrolled => LoopKind::Unrolled,
-    };
-    For { kind, ..found }
 }
 
 /// Integer operators of two operands.

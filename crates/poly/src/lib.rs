@@ -4,37 +4,35 @@
 //! Not here: text of any kind (`syntax`), machine code (`cpu`).
 #![forbid(unsafe_code)]
 
-mod carried;
 mod check;
-mod choose;
 mod deps;
 mod equations;
 mod fault;
 mod generate;
 mod graph;
-mod legality;
-mod load;
 mod model;
-mod plan;
+mod propose;
+mod prove;
 mod replay;
 mod scop;
-mod sets;
+pub mod sets;
 mod terms;
-pub mod transform;
+mod tree;
 mod witness;
 
-pub use carried::{Carried, Kinds, check_kinds};
 pub use check::{check_defined, check_program};
-pub use choose::choose;
-pub use deps::{DependenceKind, Dependences, dependences};
-pub use equations::{Equations, base_plan};
-pub use generate::{generate, generate_separated};
+pub use deps::{DependenceKind, Dependences, dependences, uses};
+pub use equations::{Equations, base_tree};
+pub use fault::{Attempt, Fault};
+pub use generate::generate;
 pub use graph::DependenceGraph;
-pub use legality::{Instance, InstanceFault, LegalSchedule, Pair, Reversed, Verdict, Violation, check_legal};
-pub use load::load_tree;
-pub use model::{Storage, model};
-pub use plan::{Entry, Loop, LoopKind, Plan, StatementPlan};
-pub use replay::{Disagreement, confirm, replay};
+/// How much a piece of work may cost.
+pub use isl::Budget;
+pub use model::{Parts, affine_subscripts, model, unique};
+pub use propose::{Fusion, propose};
+pub use prove::rewriting;
+pub use prove::{Instance, InstanceFault, Pair, Proven, Reduction, Subject, Verdict, Violation, prove};
+pub use replay::{Disagreement, Replay, Replayed, confirm, replay, replay_small};
 pub use scop::{Access, ArrayOrigin, Scop, ScopArray, Statement, StatementKind};
-pub use terms::replay_rewritten;
+pub use tree::{Band, Branch, Entry, Loop, LoopId, LoopKind, Marks, Node, StatementId, Tree, Unread, from_isl, uneven};
 pub use witness::Sample;

@@ -14,22 +14,13 @@ use program::{
 
 use crate::equations::{self, Equations};
 use crate::fault::{Attempt, Fault};
-use crate::plan::Entry;
 use crate::scop::{Access, ArrayOrigin, Scop, ScopArray, Statement, StatementKind};
 use crate::sets::{Frame, Params, below, in_range};
-
-/// Where accumulators live.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Storage {
-    /// One cell per instance of the enclosing `for` loops, so that nothing orders these but the data.
-    Expanded,
-    /// The cells are used again in every iteration of the enclosing `for` loops.
-    Reused,
-}
+use crate::tree::{StatementId, Tree, of_program};
 
 /// Models one function.
-pub fn model(ctx: &Context, function: &Function, storage: Storage) -> diag::Result<Scop> {
-    Modeller::new(ctx, function, storage).and_then(Modeller::run).map_err(|fault| fault.at("model"))
+pub fn model(ctx: &Context, function: &Function) -> diag::Result<Scop> {
+    Modeller::new(ctx, function).and_then(Modeller::run).map_err(|fault| fault.at("model"))
 }
 
 struct Modeller<'a> {
@@ -38,7 +29,6 @@ struct Modeller<'a> {
     /// What `where` says.
     requirements: Set,
     context: Set,
-    storage: Storage,
     arrays: Vec<ScopArray>,
     statements: Vec<Statement>,
     /// Every iterator's range, for the extents of accumulators.
@@ -57,23 +47,35 @@ struct Place {
 }
 
 /// What a statement is made of; its accesses follow from that.
-pub(crate) struct Parts {
-    pub(crate) name: String,
-    pub(crate) source: String,
-    pub(crate) kind: StatementKind,
-    pub(crate) iters: Vec<IterId>,
-    pub(crate) ordered: usize,
-    pub(crate) kept: usize,
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// Unique in the Scop.
+    pub name: String,
+    /// The source statement it is part of.
+    pub source: String,
+    /// What it is.
+    pub kind: StatementKind,
+    /// Its dimensions.
+    pub iters: Vec<IterId>,
+    /// How many belong to `for` loops.
+    pub ordered: usize,
+    /// How many are not reduced.
+    pub kept: usize,
     /// In any space with a dimension per iterator.
-    pub(crate) domain: Set,
-    pub(crate) target: (ArrayId, Vec<Subscript>, Span),
-    pub(crate) value: Expr,
-    pub(crate) order: Vec<Entry>,
-    pub(crate) span: Span,
+    pub domain: Set,
+    /// What it writes.
+    pub target: (ArrayId, Vec<Subscript>, Span),
+    /// What is stored.
+    pub value: Expr,
+    /// When it runs in the program as written.
+    pub time: Vec<Affine>,
+    /// Where it is written.
+    pub span: Span,
 }
 
 impl Parts {
-    pub(crate) fn of(statement: &Statement) -> Parts {
+    /// Those of a statement.
+    pub fn of(statement: &Statement) -> Parts {
         let write = &statement.write;
         Parts {
             name: statement.name.clone(),
@@ -85,19 +87,18 @@ impl Parts {
             domain: statement.domain.clone(),
             target: (write.array, write.index.clone(), write.span),
             value: statement.value.clone(),
-            order: statement.order.clone(),
+            time: statement.time.clone(),
             span: statement.span,
         }
     }
 
     /// The statement, among the arrays and iterators of `scop`.
-    pub(crate) fn build(self, scop: &Scop) -> Attempt<Statement> {
+    pub fn build(self, scop: &Scop) -> Attempt<Statement> {
         let modeller = Modeller {
             function: &scop.function,
             params: scop.params.clone(),
             requirements: scop.context.clone(),
             context: scop.context.clone(),
-            storage: Storage::Expanded,
             arrays: scop.arrays.clone(),
             statements: Vec::new(),
             ranges: Vec::new(),
@@ -118,7 +119,7 @@ struct Source<'a> {
 }
 
 impl<'a> Modeller<'a> {
-    fn new(ctx: &Context, function: &'a Function, storage: Storage) -> Attempt<Self> {
+    fn new(ctx: &Context, function: &'a Function) -> Attempt<Self> {
         let params = Params::new(ctx, function)?;
         let requirements = requirements(&params, function)?;
         let mut context = requirements.clone();
@@ -139,7 +140,7 @@ impl<'a> Modeller<'a> {
             });
         }
         let ranges = vec![None; function.iters.len()];
-        Ok(Modeller { function, params, requirements, context, storage, arrays, statements: Vec::new(), ranges })
+        Ok(Modeller { function, params, requirements, context, arrays, statements: Vec::new(), ranges })
     }
 
     fn run(mut self) -> Attempt<Scop> {
@@ -149,6 +150,12 @@ impl<'a> Modeller<'a> {
         let domain = Set::universe(frame.space)?.intersect_params(self.requirements.clone())?;
         let outermost = Place { ordered: 0, iters: Vec::new(), domain, time: Vec::new() };
         self.block(&self.function.body, &outermost)?;
+        let times: Vec<(StatementId, Vec<Affine>)> = self
+            .statements
+            .iter()
+            .enumerate()
+            .map(|(position, statement)| (StatementId::new(position), statement.time.clone()))
+            .collect();
         let mut scop = Scop {
             function: self.function.clone(),
             params: self.params,
@@ -156,6 +163,7 @@ impl<'a> Modeller<'a> {
             arrays: self.arrays,
             statements: self.statements,
             equations: Equations::default(),
+            order: Tree::from_times(&times, &of_program(self.function)),
         };
         scop.equations = equations::find(&scop)?;
         Ok(scop)
@@ -500,27 +508,22 @@ impl<'a> Modeller<'a> {
         ty: ScalarType,
         span: Span,
     ) -> Attempt<(ArrayId, Vec<Affine>)> {
-        let first = match self.storage {
-            Storage::Expanded => 0,
-            Storage::Reused => place.ordered,
-        };
         let overflow = || Fault::bug("the extent of an accumulator overflows");
         let (mut shape, mut index) = (Vec::new(), Vec::new());
-        for iter in &place.iters[first..] {
+        for iter in &place.iters {
             let (lo, hi) = self.ranges[iter.index()].clone().ok_or_else(|| Fault::bug("an iterator has no range"))?;
             shape.push(hi.sub(&lo).ok_or_else(overflow)?);
             index.push(Affine::iter(*iter).sub(&lo).ok_or_else(overflow)?);
         }
         let name = unique(name, |name| self.arrays.iter().any(|known| known.name == name));
         let id = ArrayId(self.arrays.len() as u32);
-        let expanded = place.ordered - first;
         self.arrays.push(ScopArray {
             name,
             ty,
             shape,
             role: Role::Local,
             origin: ArrayOrigin::Accumulator,
-            expanded,
+            expanded: place.ordered,
             span,
         });
         Ok((id, index))
@@ -571,7 +574,7 @@ impl<'a> Modeller<'a> {
             domain: place.domain.clone(),
             target: (array, index, target_span),
             value,
-            order: time.iter().map(|time| Entry::of_time(self.function, time)).collect(),
+            time,
             span: source.span,
         };
         let statement = self.build(parts)?;
@@ -603,7 +606,7 @@ impl<'a> Modeller<'a> {
             write,
             reads,
             value: parts.value,
-            order: parts.order,
+            time: parts.time,
             span: parts.span,
         })
     }
@@ -702,7 +705,7 @@ pub(crate) fn stride(node: &For) -> Attempt<Cond> {
 }
 
 /// `name`, or with the first number behind it that makes it new.
-pub(crate) fn unique(name: &str, taken: impl Fn(&str) -> bool) -> String {
+pub fn unique(name: &str, taken: impl Fn(&str) -> bool) -> String {
     if !taken(name) {
         return name.to_string();
     }
@@ -716,7 +719,8 @@ fn contains_reduction(expr: &Expr) -> bool {
     found
 }
 
-pub(crate) fn affine_subscripts(index: &[Affine]) -> Vec<Subscript> {
+/// Subscripts that are known.
+pub fn affine_subscripts(index: &[Affine]) -> Vec<Subscript> {
     index.iter().cloned().map(Subscript::Affine).collect()
 }
 

@@ -1,21 +1,23 @@
 //! Replay: a second opinion on a schedule, by running it.
 //!
-//! In: a Scop, a schedule and sizes.  Out: nothing, or an instance that reads another value than in the program.
+//! In: a proven schedule and sizes.  Out: nothing, or an instance that reads another value than in the program.
 //! Every instance is visited in the order of the generated loops, and again in the original order, while each cell
 //! remembers who wrote it; every read must meet the same writer both times. For an accumulator that is the same init
 //! with the same set of updates. Nothing here asks isl about order: loops are counted, subscripts evaluated.
 
 use std::collections::{BTreeSet, HashMap};
 
+use isl::Dim;
 use isl::ast::{self, Op};
-use isl::{Dim, Schedule};
 use program::{Affine, ArrayId, Expr, ExprKind, ReduceOp, Role, Subscript};
 
 use crate::equations;
 use crate::fault::{Attempt, Fault};
-use crate::generate::ast_of;
-use crate::legality::Pair;
+use crate::generate::ast_of_tree;
+use crate::prove::{Pair, Proven};
 use crate::scop::{Access, Scop, Statement, StatementKind};
+use crate::terms;
+use crate::tree::StatementId;
 use crate::witness::{At, show_cell, show_point};
 
 /// One instance: a statement by position, and its iterators.
@@ -38,20 +40,107 @@ struct Trace {
     memory: HashMap<(ArrayId, Vec<i64>), Origin>,
 }
 
+/// More instances than so are not replayed.
+const MOST_INSTANCES: usize = 100_000;
+
+/// The answer of a replay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Replay {
+    /// Every read finds what it finds in the program.
+    Same,
+    /// There are too many instances to tell.
+    TooLarge,
+    /// Something is different.
+    Different(Disagreement),
+}
+
 /// A difference between the schedule and the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disagreement {
     pub what: String,
 }
 
-/// Replays `schedule` for given sizes and compares it with the original order.
-pub fn replay(scop: &Scop, schedule: &Schedule, params: &[i64]) -> diag::Result<Option<Disagreement>> {
-    compare(scop, schedule, params).map_err(|fault| fault.at("replay"))
+/// Replays a schedule for given sizes and compares it with the original order; a program whose statements have changed,
+/// with the one that was written.
+pub fn replay(proven: &Proven, params: &[i64]) -> diag::Result<Replay> {
+    let compared = match &proven.subject().written {
+        Some(written) => terms::compare(&written.scop, proven, params),
+        None => compare(proven, params),
+    };
+    match compared {
+        Ok(None) => Ok(Replay::Same),
+        Ok(Some(disagreement)) => Ok(Replay::Different(disagreement)),
+        Err(Stop::TooLarge) => Ok(Replay::TooLarge),
+        Err(Stop::Failed(fault)) => Err(fault.at("replay")),
+    }
 }
 
-fn compare(scop: &Scop, schedule: &Schedule, params: &[i64]) -> Attempt<Option<Disagreement>> {
+/// Why a replay ends early.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    TooLarge,
+    Failed(Fault),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Stop {
+        Stop::Failed(fault)
+    }
+}
+
+impl From<isl::Error> for Stop {
+    fn from(error: isl::Error) -> Stop {
+        Stop::Failed(error.into())
+    }
+}
+
+/// What was replayed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Replayed {
+    /// At how many combinations of sizes.
+    pub sizes: usize,
+    /// How many others have too many instances.
+    pub skipped: usize,
+}
+
+/// Replays a schedule at all small sizes that the function accepts, at most some dozens. A disagreement is our bug.
+pub fn replay_small(proven: &Proven) -> diag::Result<Replayed> {
+    const SIZES: [i64; 5] = [0, 1, 2, 3, 5];
+    const MOST: usize = 40;
+    let function = &proven.subject().scop.function;
+    let params = function.params.len();
+    let combinations = SIZES.len().saturating_pow(u32::try_from(params).unwrap_or(u32::MAX));
+    // A stride that has no factor in common with the number of sizes visits different combinations.
+    let stride = (combinations / MOST).max(1) | 1;
+    let mut replayed = Replayed::default();
+    for number in (0..combinations).step_by(stride) {
+        let mut rest = number;
+        let mut size = || {
+            let size = SIZES[rest % SIZES.len()];
+            rest /= SIZES.len();
+            size
+        };
+        let sizes: Vec<i64> = (0..params).map(|_| size()).collect();
+        let holds = |cond: &program::Cond| cond.eval(&|id| sizes[id.index()], &|_| 0) == Some(true);
+        if !function.context.iter().all(|requirement| holds(&requirement.cond)) {
+            continue;
+        }
+        match replay(proven, &sizes)? {
+            Replay::Same => replayed.sizes += 1,
+            Replay::TooLarge => replayed.skipped += 1,
+            Replay::Different(disagreement) => {
+                let what = format!("the schedule was called legal, but for sizes {sizes:?} {}", disagreement.what);
+                return Err(diag::Error::bug("replay", what));
+            }
+        }
+    }
+    Ok(replayed)
+}
+
+fn compare(proven: &Proven, params: &[i64]) -> Result<Option<Disagreement>, Stop> {
+    let scop = &proven.subject().scop;
     let original = original_instances(scop, params)?;
-    let scheduled = scheduled_instances(scop, schedule, params)?;
+    let scheduled = scheduled_instances(proven, params)?;
     let show = |(statement, values): &Instance| {
         let statement = &scop.statements[*statement];
         format!("{} ({})", statement.name, show_point(&scop.function, &statement.iters, values))
@@ -94,40 +183,50 @@ fn compare(scop: &Scop, schedule: &Schedule, params: &[i64]) -> Attempt<Option<D
 }
 
 /// All instances, sorted by their place in the program as far as equations allow.
-pub(crate) fn original_instances(scop: &Scop, params: &[i64]) -> Attempt<Vec<Instance>> {
+pub(crate) fn original_instances(scop: &Scop, params: &[i64]) -> Result<Vec<Instance>, Stop> {
     let mut placed = Vec::new();
-    let depth = scop.statements.iter().map(|statement| statement.order.len()).max().unwrap_or(0);
     for (position, statement) in scop.statements.iter().enumerate() {
         let mut domain = statement.domain.clone();
         for (param, value) in params.iter().enumerate() {
             let value = isl::Val::from_i64(domain.context(), *value)?;
             domain = domain.fix_val(Dim::Param, param, value)?;
         }
-        for point in domain.points()? {
+        for point in points(&domain, MOST_INSTANCES - placed.len())? {
             let mut values = Vec::new();
             for dim in 0..statement.iters.len() {
                 let value = point.get_coordinate_val(Dim::Set, dim)?.to_i64()?;
                 values.push(value.ok_or_else(|| Fault::bug("an instance past 64 bits"))?);
             }
-            let mut place = place(statement, params, &values)?;
-            place.resize(depth, 0);
+            let at = At { params, iters: &statement.iters, values: &values };
+            let time = scop.order.time_at(&at, StatementId::new(position));
+            let (_, place) = time.ok_or_else(|| Fault::bug("an instance has no place in the program"))?;
             placed.push((place, (position, values)));
         }
     }
     placed.sort();
-    equations::rearranged(scop, params, placed.into_iter().map(|(_, instance)| instance).collect())
+    Ok(equations::rearranged(scop, params, placed.into_iter().map(|(_, instance)| instance).collect())?)
 }
 
-/// When an instance runs in the program.
-fn place(statement: &Statement, params: &[i64], values: &[i64]) -> Attempt<Vec<i64>> {
-    let at = At { params, iters: &statement.iters, values };
-    let place = statement.order.iter().map(|entry| entry.at(&at)).collect::<Option<_>>();
-    place.ok_or_else(|| Fault::bug("a place overflows"))
+/// The points of a set without parameters, if there are at most so many.
+fn points(set: &isl::Set, most: usize) -> Result<Vec<isl::Point>, Stop> {
+    let mut points = Vec::new();
+    let mut too_many = false;
+    let walked = set.foreach_point(|point| {
+        too_many = points.len() >= most;
+        points.push(point);
+        if too_many { Err(isl::Error::callback("too many points")) } else { Ok(()) }
+    });
+    match walked {
+        _ if too_many => Err(Stop::TooLarge),
+        Err(error) => Err(error.into()),
+        Ok(()) => Ok(points),
+    }
 }
 
 /// All instances in the order in which the generated loops run them.
-pub(crate) fn scheduled_instances(scop: &Scop, schedule: &Schedule, params: &[i64]) -> Attempt<Vec<Instance>> {
-    let tree = ast_of(scop, schedule.clone())?;
+pub(crate) fn scheduled_instances(proven: &Proven, params: &[i64]) -> Attempt<Vec<Instance>> {
+    let scop = &proven.subject().scop;
+    let tree = ast_of_tree(proven)?;
     let names = scop.function.params.iter().map(|param| param.name.clone()).zip(params.iter().copied());
     let mut runner = Runner { scop, names: names.collect(), instances: Vec::new() };
     runner.node(&tree)?;
@@ -335,8 +434,7 @@ impl Loads<'_> {
 /// Whether a witness is what it claims: both instances exist, both touch the cell, at least one writes it, the source
 /// comes first in the program, and does not in the schedule. Says what is wrong otherwise.
 pub fn confirm(scop: &Scop, pair: &Pair) -> Result<(), String> {
-    let find = |name: &str| scop.statement(name).ok_or_else(|| format!("there is no statement {name}"));
-    let (source, sink) = (find(&pair.source.statement)?, find(&pair.sink.statement)?);
+    let (source, sink) = (scop.at(pair.source.statement), scop.at(pair.sink.statement));
     let instances = original_instances(scop, &pair.params).map_err(|_| "instances cannot be counted".to_string())?;
     let position = |statement: &Statement, values: &[i64]| {
         instances.iter().position(|(found, point)| scop.statements[*found].name == statement.name && point == values)

@@ -8,15 +8,15 @@ use program::{Affine, ArrayId, Expr, ExprKind, Function, IterId, ReduceOp, Role,
 
 use crate::equations::Equations;
 use crate::fault::{Attempt, Fault};
-use crate::plan::{Entry, Plan};
 use crate::sets::Params;
+use crate::tree::{Entry, StatementId, Tree};
 use crate::witness::At;
 
 /// A function as sets and maps.
 #[derive(Clone, Debug)]
 pub struct Scop {
     pub function: Function,
-    pub(crate) params: Params,
+    pub params: Params,
     /// The parameter values that are possible: not negative, and as `where` says.
     pub context: Set,
     /// The function's arrays under the same ids, then accumulators of reductions and what transformations add.
@@ -24,6 +24,8 @@ pub struct Scop {
     pub statements: Vec<Statement>,
     /// The arrays whose clauses have no order of their own.
     pub equations: Equations,
+    /// The order in which the program is written.
+    pub order: Tree,
 }
 
 /// An array as the Scop names it.
@@ -71,8 +73,8 @@ pub struct Statement {
     pub reads: Vec<Access>,
     /// What is stored. Reductions in it have become loads of their accumulators.
     pub value: Expr,
-    /// Its place in the original order: positions and loops in turn, outermost first. Missing entries are 0.
-    pub order: Vec<Entry>,
+    /// When an instance runs in the program as it is written: places and loops in turn, outermost first.
+    pub time: Vec<Affine>,
     pub span: Span,
 }
 
@@ -105,7 +107,7 @@ impl Access {
     }
 
     /// The subscripts of an exact access.
-    pub(crate) fn affine_index(&self) -> Attempt<Vec<Affine>> {
+    pub fn affine_index(&self) -> Attempt<Vec<Affine>> {
         Subscript::all_affine(&self.index).ok_or_else(|| Fault::bug("a cell that depends on data is taken as known"))
     }
 
@@ -127,7 +129,7 @@ impl Access {
 
 impl Statement {
     /// Whether it updates cells that depend on data, which its instances may share.
-    pub(crate) fn scatters(&self) -> bool {
+    pub fn scatters(&self) -> bool {
         self.kind.is_update() && !self.write.is_exact()
     }
 
@@ -154,12 +156,23 @@ impl Scop {
         Some((ArrayId(position as u32), &self.arrays[position]))
     }
 
-    /// Makes a plan, which is legal, the order in which the program is written. Equations have found their order then.
-    pub(crate) fn adopt(&mut self, plan: &Plan) {
+    /// Makes a tree, which is legal, the order in which the program is written. Equations have found their order then.
+    pub(crate) fn adopt(&mut self, tree: &Tree) {
         self.equations = Equations::default();
-        for (statement, plan) in self.statements.iter_mut().zip(&plan.statements) {
-            statement.order.clone_from(&plan.entries);
+        self.order = tree.clone();
+        for branch in tree.branches() {
+            let component = |entry: &Entry| match entry {
+                Entry::Place(place) | Entry::Free(place) => Some(Affine::constant(*place)),
+                Entry::Loop(_, expr) => Some(expr.clone()),
+                Entry::Only(_) => None,
+            };
+            self.statements[branch.statement.index()].time = branch.entries.iter().filter_map(component).collect();
         }
+    }
+
+    /// A statement by its id.
+    pub fn at(&self, id: StatementId) -> &Statement {
+        &self.statements[id.index()]
     }
 
     /// All instances.
@@ -172,7 +185,7 @@ impl Scop {
     }
 
     /// The reads of accumulators by their own updates, and all other reads. Equation arrays are not among them.
-    pub(crate) fn reads(&self) -> isl::Result<(UnionMap, UnionMap)> {
+    pub fn reads(&self) -> isl::Result<(UnionMap, UnionMap)> {
         let (mut of_updates, mut others) = (self.nothing()?, self.nothing()?);
         for statement in &self.statements {
             for read in statement.reads.iter().filter(|read| !self.equations.contains(read.array)) {
@@ -187,12 +200,12 @@ impl Scop {
     }
 
     /// The empty relation.
-    pub(crate) fn nothing(&self) -> isl::Result<UnionMap> {
+    pub fn nothing(&self) -> isl::Result<UnionMap> {
         UnionMap::empty(self.params.space())
     }
 
     /// Writes of the statements for which `wanted` holds, except to equation arrays.
-    pub(crate) fn writes(&self, wanted: impl Fn(StatementKind) -> bool) -> isl::Result<UnionMap> {
+    pub fn writes(&self, wanted: impl Fn(StatementKind) -> bool) -> isl::Result<UnionMap> {
         let mut writes = self.nothing()?;
         let ordered = |statement: &&Statement| !self.equations.contains(statement.write.array);
         for statement in self.statements.iter().filter(ordered).filter(|statement| wanted(statement.kind)) {
@@ -259,12 +272,7 @@ impl fmt::Display for Scop {
             for read in &statement.reads {
                 writeln!(f, "    read   {}", read.map)?;
             }
-            let order = statement.order.iter().map(|entry| match entry {
-                Entry::Position(position) => position.to_string(),
-                Entry::Loop(found) => self.function.show(&found.expr),
-                Entry::Split(cond) => format!("split {}", self.function.show_cond(cond)),
-            });
-            writeln!(f, "    order  [{}]", order.collect::<Vec<_>>().join(", "))?;
+            writeln!(f, "    order  [{}]", self.function.show_list(&statement.time))?;
             let target = self.show_access(statement.write.array, &statement.write.index);
             writeln!(f, "    {target} = {}", self.show_value(&statement.value))?;
         }

@@ -7,13 +7,13 @@ use crate::fault::{Attempt, Fault};
 
 /// The parameters of a function, in one fixed order in every space.
 #[derive(Clone, Debug)]
-pub(crate) struct Params {
+pub struct Params {
     ctx: Context,
     space: Space,
 }
 
 impl Params {
-    pub(crate) fn new(ctx: &Context, function: &Function) -> Attempt<Params> {
+    pub fn new(ctx: &Context, function: &Function) -> Attempt<Params> {
         let mut space = Space::params_alloc(ctx, 0)?;
         for param in &function.params {
             space = space.add_param_id(isl::Id::new(ctx, &param.name)?)?;
@@ -21,16 +21,16 @@ impl Params {
         Ok(Params { ctx: ctx.clone(), space })
     }
 
-    pub(crate) fn ctx(&self) -> &Context {
+    pub fn ctx(&self) -> &Context {
         &self.ctx
     }
 
-    pub(crate) fn space(&self) -> Space {
+    pub fn space(&self) -> Space {
         self.space.clone()
     }
 
     /// A tuple, with the names of its dimensions where they have one.
-    pub(crate) fn tuple(&self, name: Option<&str>, dims: &[&str]) -> Attempt<Space> {
+    pub fn tuple(&self, name: Option<&str>, dims: &[&str]) -> Attempt<Space> {
         let mut space = self.space().set_from_params()?.add_dims(Dim::Set, dims.len())?;
         if let Some(name) = name {
             space = space.set_tuple_name(Dim::Set, name)?;
@@ -44,13 +44,13 @@ impl Params {
 
 /// A set space whose dimensions are iterators; affine expressions are read relative to it.
 #[derive(Clone, Debug)]
-pub(crate) struct Frame {
-    pub(crate) space: Space,
-    pub(crate) iters: Vec<IterId>,
+pub struct Frame {
+    pub space: Space,
+    pub iters: Vec<IterId>,
 }
 
 impl Frame {
-    pub(crate) fn new(params: &Params, function: &Function, name: Option<&str>, iters: &[IterId]) -> Attempt<Frame> {
+    pub fn new(params: &Params, function: &Function, name: Option<&str>, iters: &[IterId]) -> Attempt<Frame> {
         let names: Vec<&str> = iters.iter().map(|iter| function.iter(*iter).name.as_str()).collect();
         Ok(Frame { space: params.tuple(name, &names)?, iters: iters.to_vec() })
     }
@@ -59,23 +59,23 @@ impl Frame {
         self.iters.iter().position(|known| *known == iter)
     }
 
-    pub(crate) fn aff(&self, affine: &Affine) -> Attempt<Aff> {
+    pub fn aff(&self, affine: &Affine) -> Attempt<Aff> {
         aff(&self.space, affine, &|iter| self.position(iter))
     }
 
-    pub(crate) fn cond(&self, cond: &Cond) -> Attempt<Set> {
+    pub fn cond(&self, cond: &Cond) -> Attempt<Set> {
         cond_set(&self.space, cond, &|iter| self.position(iter))
     }
 
     /// The map from this space into `range`, one expression per output dimension.
-    pub(crate) fn map(&self, range: Space, outputs: &[Affine]) -> Attempt<Map> {
+    pub fn map(&self, range: Space, outputs: &[Affine]) -> Attempt<Map> {
         let affs: Vec<Aff> = outputs.iter().map(|output| self.aff(output)).collect::<Attempt<_>>()?;
         let space = self.space.clone().map_from_domain_and_range(range)?;
         Ok(Map::from_multi_aff(MultiAff::from_aff_list(space, &affs)?)?)
     }
 
     /// The same where an output that is not known may have any value.
-    pub(crate) fn may_map(&self, params: &Params, range: Space, outputs: &[Option<&Affine>]) -> Attempt<Map> {
+    pub fn may_map(&self, params: &Params, range: Space, outputs: &[Option<&Affine>]) -> Attempt<Map> {
         let known: Vec<Affine> = outputs.iter().flatten().map(|output| (*output).clone()).collect();
         let tuple = params.tuple(None, &vec![""; known.len()])?;
         let positions = outputs.iter().enumerate().filter(|(_, output)| output.is_some());
@@ -90,7 +90,7 @@ impl Frame {
 }
 
 /// The points of `space` whose coordinate is in `0..extent`.
-pub(crate) fn below(space: &Space, position: usize, extent: &Affine) -> Attempt<Set> {
+pub fn below(space: &Space, position: usize, extent: &Affine) -> Attempt<Set> {
     let extent = aff(space, extent, &|_| None)?;
     let coordinate = Aff::var_on_domain(LocalSpace::from_space(space.clone())?, Dim::Set, position)?;
     let zero = Aff::zero_on_domain_space(space.clone())?;
@@ -98,7 +98,7 @@ pub(crate) fn below(space: &Space, position: usize, extent: &Affine) -> Attempt<
 }
 
 /// `affine` as an isl expression on `space`; `position` finds the dimension of an iterator.
-pub(crate) fn aff(space: &Space, affine: &Affine, position: &dyn Fn(IterId) -> Option<usize>) -> Attempt<Aff> {
+pub fn aff(space: &Space, affine: &Affine, position: &dyn Fn(IterId) -> Option<usize>) -> Attempt<Aff> {
     let ctx = space.context();
     let mut sum = Aff::zero_on_domain_space(space.clone())?;
     sum = sum.add_constant_val(Val::from_i64(ctx, affine.constant)?)?;
@@ -121,7 +121,7 @@ pub(crate) fn aff(space: &Space, affine: &Affine, position: &dyn Fn(IterId) -> O
 }
 
 /// An isl expression as one of the program's; `iters` are the dimensions of its domain. `None` if it does not fit.
-pub(crate) fn affine(params: &Params, aff: &Aff, iters: &[IterId]) -> Attempt<Option<Affine>> {
+pub fn affine(params: &Params, aff: &Aff, iters: &[IterId]) -> Attempt<Option<Affine>> {
     let aff = aff.clone().align_params(params.space())?;
     if aff.is_nan()? {
         return Ok(None);
@@ -149,7 +149,7 @@ pub(crate) fn affine(params: &Params, aff: &Aff, iters: &[IterId]) -> Attempt<Op
 }
 
 /// A function, `{ [iters] -> [values] }`, as one expression per value; `None` if it is not one expression everywhere.
-pub(crate) fn affines(params: &Params, map: &Map, iters: &[IterId]) -> Attempt<Option<Vec<Affine>>> {
+pub fn affines(params: &Params, map: &Map, iters: &[IterId]) -> Attempt<Option<Vec<Affine>>> {
     for (_, piece) in map.clone().coalesce()?.as_pw_multi_aff()?.pieces()? {
         if !map.is_subset(&Map::from_multi_aff(piece.clone())?)? {
             continue;
@@ -163,7 +163,7 @@ pub(crate) fn affines(params: &Params, map: &Map, iters: &[IterId]) -> Attempt<O
 }
 
 /// The points of `space` at which `cond` holds.
-pub(crate) fn cond_set(space: &Space, cond: &Cond, position: &dyn Fn(IterId) -> Option<usize>) -> Attempt<Set> {
+pub fn cond_set(space: &Space, cond: &Cond, position: &dyn Fn(IterId) -> Option<usize>) -> Attempt<Set> {
     let zero = || Aff::zero_on_domain_space(space.clone());
     Ok(match cond {
         Cond::NonNegative(affine) => aff(space, affine, position)?.ge_set(zero()?)?,
@@ -186,7 +186,7 @@ pub(crate) fn cond_set(space: &Space, cond: &Cond, position: &dyn Fn(IterId) -> 
 }
 
 /// `lo <= iter < hi`
-pub(crate) fn in_range(bound: &Bound) -> Attempt<Cond> {
+pub fn in_range(bound: &Bound) -> Attempt<Cond> {
     let iter = Affine::iter(bound.iter);
     let from = iter.sub(&bound.lo);
     let to = bound.hi.sub(&iter).and_then(|gap| gap.sub(&Affine::constant(1)));
@@ -194,4 +194,19 @@ pub(crate) fn in_range(bound: &Bound) -> Attempt<Cond> {
         (Some(from), Some(to)) => Ok(Cond::And(vec![Cond::NonNegative(from), Cond::NonNegative(to)])),
         _ => Err(Fault::bug("a bound overflows")),
     }
+}
+
+/// A set of instances as a condition over its dimensions; `None` if a number of it does not fit.
+pub fn condition(params: &Params, set: &Set, iters: &[IterId]) -> Attempt<Option<Cond>> {
+    let set = set.clone().compute_divs()?.align_params(params.space())?;
+    let mut pieces = Vec::new();
+    for piece in set.basic_sets()? {
+        let mut conds = Vec::new();
+        for constraint in piece.get_constraint_list()? {
+            let Some(value) = affine(params, &constraint.get_aff()?, iters)? else { return Ok(None) };
+            conds.push(if constraint.is_equality()? { Cond::Zero(value) } else { Cond::NonNegative(value) });
+        }
+        pieces.push(if conds.len() == 1 { conds.remove(0) } else { Cond::And(conds) });
+    }
+    Ok(Some(if pieces.len() == 1 { pieces.remove(0) } else { Cond::Or(pieces) }))
 }

@@ -8,11 +8,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use isl::Schedule;
 use program::{Affine, ArrayId, BinaryOp, Expr, ExprKind, ReduceOp, Role, ScalarType, Subscript, UnaryOp, Value};
 
 use crate::fault::{Attempt, Fault};
-use crate::replay::{Disagreement, Instance, Loads, original_instances, scheduled_instances};
+use crate::prove::Proven;
+use crate::replay::{Disagreement, Instance, Loads, Stop, original_instances, scheduled_instances};
 use crate::scop::{Scop, Statement, StatementKind};
 use crate::witness::{At, show_cell};
 
@@ -38,20 +38,11 @@ enum Term {
     Accumulated(ReduceOp, ScalarType, BTreeMap<Number, u32>),
 }
 
-/// Compares what a rewritten program leaves in its outputs, in the order of `schedule`, with the original.
-pub fn replay_rewritten(
-    original: &Scop,
-    rewritten: &Scop,
-    schedule: &Schedule,
-    params: &[i64],
-) -> diag::Result<Option<Disagreement>> {
-    compare(original, rewritten, schedule, params).map_err(|fault| fault.at("replay"))
-}
-
-fn compare(original: &Scop, rewritten: &Scop, schedule: &Schedule, params: &[i64]) -> Attempt<Option<Disagreement>> {
+/// Compares what a rewritten program leaves in its outputs, in the order of its schedule, with the original.
+pub(crate) fn compare(original: &Scop, proven: &Proven, params: &[i64]) -> Result<Option<Disagreement>, Stop> {
     let mut terms = Terms::default();
     let expected = terms.run(original, params, &original_instances(original, params)?)?;
-    let found = terms.run(rewritten, params, &scheduled_instances(rewritten, schedule, params)?)?;
+    let found = terms.run(&proven.subject().scop, params, &scheduled_instances(proven, params)?)?;
     let is_result = |array: &ArrayId| original.array(*array).role != Role::Local;
     for ((array, cell), term) in expected.iter().filter(|((array, _), _)| is_result(array)) {
         if found.get(&(*array, cell.clone())) != Some(term) {

@@ -14,10 +14,12 @@ mod values;
 
 use std::time::Duration;
 
+use std::rc::Rc;
+
+use ::steps::{Outcome, State, Step};
 use diag::Source;
 use isl::{Budget, Context};
-use poly::transform::{self, Rewriting, Step};
-use poly::{Dependences, Kinds, LegalSchedule, Plan, Scop, Storage, Verdict, Violation};
+use poly::{Proven, Replay, Tree, Verdict, Violation};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -33,14 +35,10 @@ struct Tally {
     rewritten: u32,
 }
 
-/// A program, and what a script has made of it so far.
+/// A program as it is written.
 struct Subject<'a> {
     case: &'a program_text::Generated,
-    ctx: Context,
-    written: Scop,
-    scop: Scop,
-    deps: Dependences,
-    rewritten: bool,
+    written: Rc<poly::Subject>,
     params: Vec<i64>,
 }
 
@@ -50,37 +48,26 @@ impl<'a> Subject<'a> {
         let file = syntax::parse(&source).unwrap();
         let program = program::lower(&file, &source).unwrap();
         let ctx = Context::new().unwrap();
-        let scop = poly::model(&ctx, &program.functions[0], Storage::Expanded).unwrap();
-        let deps = poly::dependences(&scop).unwrap();
+        let scop = poly::model(&ctx, &program.functions[0]).unwrap();
+        let dependences = poly::dependences(&scop).unwrap();
         let params = vec![case.n as i64, case.m as i64];
-        Subject { case, ctx, written: scop.clone(), scop, deps, rewritten: false, params }
+        Subject { case, written: Rc::new(poly::Subject { scop, dependences, written: None }), params }
     }
 
-    /// The same, for another script.
-    fn again(&self, deps: &Dependences) -> Subject<'a> {
-        let (ctx, written, params) = (self.ctx.clone(), self.written.clone(), self.params.clone());
-        Subject { case: self.case, ctx, scop: written.clone(), written, deps: deps.clone(), rewritten: false, params }
-    }
-
-    /// The plan after a step; none if it is refused.
-    fn apply(&mut self, plan: &Plan, step: &Step, tally: &mut Tally) -> Result<Option<Plan>, String> {
-        if !transform::rewrites(&step.verb.text) {
-            let applied = transform::apply(&self.scop, plan, step).ok();
-            tally.refused += u32::from(applied.is_none());
-            return Ok(applied);
-        }
+    fn within<T>(&self, work: impl FnOnce() -> diag::Result<T>) -> diag::Result<T> {
         let budget = Budget { time: Some(Duration::from_secs(5)), ..Budget::default() };
-        let rewriting = self.ctx.with_budget(budget, || Ok(transform::rewrite(&self.scop, &self.deps, plan, step)));
-        match rewriting.unwrap() {
-            Ok(Rewriting::Done(done)) => {
-                (self.scop, self.deps, self.rewritten) = (done.scop, done.dependences, true);
-                Ok(Some(done.plan))
-            }
-            Ok(Rewriting::Misplaced(_)) => {
+        self.written.within(budget, work)
+    }
+
+    /// The state after a step; none if it is refused.
+    fn apply(&self, state: &State, step: &Step, tally: &mut Tally) -> Result<Option<State>, String> {
+        match self.within(|| ::steps::apply(state, step)) {
+            Ok(Outcome::Done(next)) => Ok(Some(next)),
+            Ok(Outcome::Misplaced(_)) => {
                 tally.refused += 1;
                 Ok(None)
             }
-            Ok(Rewriting::Illegal(_)) => {
+            Ok(Outcome::Changed(_)) => {
                 tally.illegal += 1;
                 Ok(None)
             }
@@ -92,63 +79,62 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Judges a plan both ways; whether it is legal.
-    fn judge(&self, plan: &Plan, tally: &mut Tally) -> Result<bool, String> {
-        let tree = plan.tree(&self.scop).map_err(|error| error.to_string())?;
-        let budget = Budget { time: Some(Duration::from_secs(5)), ..Budget::default() };
-        let verdict = self.ctx.with_budget(budget, || Ok(poly::check_legal(&self.scop, &self.deps, tree.clone())));
-        match verdict.unwrap().map_err(|error| error.to_string())? {
+    /// Judges a state both ways; whether it is legal.
+    fn judge(&self, state: &State, tally: &mut Tally) -> Result<bool, String> {
+        let verdict = self.within(|| poly::prove(&state.subject, state.tree.clone()));
+        match verdict.map_err(|error| error.to_string())? {
             Verdict::Unknown { .. } => {
                 tally.unknown += 1;
                 Ok(false)
             }
-            Verdict::Legal(legal) => {
+            Verdict::Legal(proven) => {
                 tally.legal += 1;
-                self.replays(&tree)?;
-                if self.rewritten {
+                self.replays(&proven)?;
+                if state.subject.written.is_some() {
                     tally.rewritten += 1;
-                    self.computes_the_same(&legal)?;
+                    self.computes_the_same(&proven)?;
                 }
-                match poly::check_kinds(&self.scop, &self.deps, plan, legal).map_err(|error| error.to_string())? {
-                    Kinds::Proven(_) => {
-                        for backwards in steps::reversals_of_parallel_loops(plan) {
-                            tally.parallel += 1;
-                            self.replays(&backwards.tree(&self.scop).map_err(|error| error.to_string())?)?;
-                        }
-                        Ok(true)
-                    }
-                    Kinds::Carried(_) | Kinds::Wide { .. } | Kinds::Unknown { .. } => Ok(false),
+                for backwards in steps::reversals_of_parallel_loops(&state.tree) {
+                    tally.parallel += 1;
+                    self.runs_backwards(state, backwards)?;
                 }
+                Ok(true)
             }
             Verdict::Illegal(violation) => {
                 tally.illegal += 1;
-                match *violation {
-                    Violation::Reversed(reversed) => {
-                        poly::confirm(&self.scop, &reversed.pair).map_err(|what| format!("{what}: {reversed:?}"))?;
+                match &*violation {
+                    Violation::Reversed(pair) => {
+                        poly::confirm(&state.subject.scop, pair).map_err(|what| format!("{what}: {pair:?}"))?;
                         Ok(false)
                     }
+                    Violation::Carried { .. } | Violation::Wide { .. } => Ok(false),
                     Violation::Instances { .. } => Err(format!("{violation:?}")),
                 }
             }
         }
     }
 
-    fn replays(&self, tree: &isl::Schedule) -> Result<(), String> {
-        let disagreement = if self.rewritten {
-            poly::replay_rewritten(&self.written, &self.scop, tree, &self.params)
-        } else {
-            poly::replay(&self.scop, tree, &self.params)
-        };
-        match disagreement.map_err(|error| error.to_string())? {
-            None => Ok(()),
-            Some(disagreement) => Err(format!("called legal, but {}", disagreement.what)),
+    /// A loop that is proven parallel can run backwards.
+    fn runs_backwards(&self, state: &State, backwards: Tree) -> Result<(), String> {
+        match self.within(|| poly::prove(&state.subject, backwards)).map_err(|error| error.to_string())? {
+            Verdict::Legal(proven) => self.replays(&proven),
+            Verdict::Unknown { .. } => Ok(()),
+            Verdict::Illegal(violation) => Err(format!("a parallel loop cannot run backwards: {violation:?}")),
+        }
+    }
+
+    fn replays(&self, proven: &Proven) -> Result<(), String> {
+        match poly::replay(proven, &self.params).map_err(|error| error.to_string())? {
+            Replay::Same => Ok(()),
+            Replay::TooLarge => Err("too many instances to replay".into()),
+            Replay::Different(disagreement) => Err(format!("called legal, but {}", disagreement.what)),
         }
     }
 
     /// Runs the program and the loops of a schedule on the interpreter.
-    fn computes_the_same(&self, legal: &LegalSchedule) -> Result<(), String> {
+    fn computes_the_same(&self, proven: &Proven) -> Result<(), String> {
         let show = |error: &dyn std::fmt::Display| error.to_string();
-        let kernel = loops::optimize(poly::generate(&self.scop, legal).map_err(|error| show(&error))?);
+        let kernel = loops::optimize(poly::generate(proven).map_err(|error| show(&error))?);
         let kernel = loops::verify(kernel).map_err(|error| show(&error))?;
         let (n, m) = (self.case.n, self.case.m);
         let arguments = [("A", n * m, 1), ("v", n, 2), ("w", m, 3), ("U", n * m, 4), ("x", n, 5)];
@@ -161,12 +147,12 @@ impl<'a> Subject<'a> {
             scalars: Vec::new(),
             arrays: names.iter().map(|name| argument(name)).collect(),
         };
-        let mut expected = env(self.written.function.arrays.iter().map(|array| array.name.clone()).collect());
+        let mut expected = env(self.written.scop.function.arrays.iter().map(|array| array.name.clone()).collect());
         let mut found = env(kernel.arrays.iter().map(|array| array.name.clone()).collect());
-        interp::run_program(&self.written.function, &mut expected).map_err(|error| show(&error))?;
+        interp::run_program(&self.written.scop.function, &mut expected).map_err(|error| show(&error))?;
         interp::run_concurrently(&kernel, &mut found, 1).map_err(|error| show(&error))?;
         for name in ["U", "x"] {
-            let one = self.written.function.arrays.iter().position(|array| array.name == name);
+            let one = self.written.scop.function.arrays.iter().position(|array| array.name == name);
             let two = kernel.arrays.iter().position(|array| array.name == name);
             let (Some(one), Some(two)) = (one, two) else { return Err(format!("`{name}` is lost")) };
             let (Some(one), Some(two)) = (&expected.arrays[one], &found.arrays[two]) else { continue };
@@ -181,25 +167,25 @@ impl<'a> Subject<'a> {
 /// Judges some scripts for one program; each script goes on until a step is refused or illegal.
 fn check(program: &[u8], scripts: &[Vec<u8>], tally: &mut Tally) -> Result<(), String> {
     let case = program_text::generate(program);
-    let original = Subject::new(&case);
+    let subject = Subject::new(&case);
     for script in scripts {
-        let mut subject = original.again(&original.deps);
-        let mut plan = Plan::original(&subject.scop);
+        let tree = subject.written.scop.order.clone();
+        let mut state = State { subject: Rc::clone(&subject.written), tree };
         let mut choices = steps::Choices::new(script);
         let mut applied = Vec::new();
         for _ in 0..1 + choices.pick(4) {
-            let step = choices.step(&plan, &subject.scop);
-            applied.push(steps::show(&step));
-            let explain = |what: String, plan: &str| {
+            let step = choices.step(&state);
+            applied.push(::steps::show(&step, &state.subject.scop.function));
+            let explain = |what: String, tree: &str| {
                 let (n, m, script) = (case.n, case.m, applied.join("\n"));
-                format!("N = {n}, M = {m}\n{}\n{script}\n{plan}\n{what}", case.source)
+                format!("N = {n}, M = {m}\n{}\n{script}\n{tree}\n{what}", case.source)
             };
-            plan = match subject.apply(&plan, &step, tally).map_err(|what| explain(what, ""))? {
+            state = match subject.apply(&state, &step, tally).map_err(|what| explain(what, ""))? {
                 Some(changed) => changed,
                 None => break,
             };
-            let judged = subject.judge(&plan, tally);
-            let legal = judged.map_err(|what| explain(what, &plan.to_text(&subject.scop)))?;
+            let judged = subject.judge(&state, tally);
+            let legal = judged.map_err(|what| explain(what, &state.tree.to_text(&state.subject.scop)))?;
             if !legal {
                 break;
             }

@@ -1,16 +1,11 @@
-//! Random steps that fit a plan, made from bytes.
+//! Random steps that fit a tree, made from bytes.
 
-use diag::Span;
-use poly::transform::{Condition, Step, Target, Word};
-use poly::{Entry, LoopKind, Plan, Scop};
+use ::steps::{Formula, Loops, Place, State, Step, Verb, Word};
+use poly::{Entry, LoopKind, Tree};
 use program::{Affine, Cond, IterId};
 
 pub(crate) struct Choices<'a> {
     bytes: std::slice::Iter<'a, u8>,
-}
-
-fn word(text: &str) -> Word {
-    Word { text: text.to_string(), span: Span::default() }
 }
 
 impl<'a> Choices<'a> {
@@ -23,115 +18,85 @@ impl<'a> Choices<'a> {
         self.bytes.next().map_or(0, |byte| usize::from(*byte) % n.max(1))
     }
 
-    pub(crate) fn step(&mut self, plan: &Plan, scop: &Scop) -> Step {
-        let verbs = [
-            "interchange",
-            "tile",
-            "skew",
-            "shift",
-            "reverse",
-            "strip",
-            "reorder",
-            "fuse",
-            "fission",
-            "sequence",
-            "split",
-            "parallel",
-            "jam",
-            "vectorize",
-            "scale",
-            "rfactor",
-            "inline",
-            "pack",
-            "compute_at",
-            "compute_at",
-        ];
-        let verb = verbs[self.pick(verbs.len())];
-        let mut step = Step::new(word(verb));
-        let position = self.pick(plan.statements.len());
-        let statement = &plan.statements[position];
-        let loops: Vec<&str> = statement.loops().map(|found| found.name.as_str()).collect();
-        let other = &plan.statements[self.pick(plan.statements.len())];
+    fn size(&mut self) -> i64 {
+        [2, 3, 4, 1][self.pick(4)]
+    }
+
+    pub(crate) fn step(&mut self, state: &State) -> Step {
+        let (scop, tree) = (&state.subject.scop, &state.tree);
+        let branches = tree.branches();
+        let verb = self.pick(21);
+        let branch = &branches[self.pick(branches.len())];
+        let statement = scop.at(branch.statement);
+        let names: Vec<&str> = branch.loops().map(|(_, id, _)| tree.info(id).name.as_str()).collect();
+        let other = scop.at(branches[self.pick(branches.len())].statement);
         let wanted = match verb {
-            "interchange" | "skew" => 2,
-            "tile" | "reorder" => 2 + self.pick(2),
+            0 | 2 => 2,
+            1 | 6 => 2 + self.pick(2),
             _ => 1,
         };
-        let mut chosen: Vec<&str> = Vec::new();
+        let mut chosen: Vec<String> = Vec::new();
         for _ in 0..wanted {
-            let name = loops.get(self.pick(loops.len())).copied().unwrap_or("none");
+            let name = names.get(self.pick(names.len())).copied().unwrap_or("none").to_string();
             if !chosen.contains(&name) {
                 chosen.push(name);
             }
         }
-        let with_loops =
-            |source: &str| Target { name: word(source), loops: Some(chosen.iter().map(|name| word(name)).collect()) };
-        match verb {
-            "fuse" | "fission" | "sequence" => {
-                let plain = |source: &str| Target { name: word(source), loops: None };
-                step.targets = vec![plain(&statement.source), plain(&other.source)];
-                step.at = Some(word(chosen[0]));
-            }
-            "inline" | "pack" | "compute_at" => {
-                // An array that the statement reads.
-                let reads = &scop.statements[position].reads;
-                let array = reads.get(self.pick(reads.len())).map_or("none", |read| &scop.array(read.array).name);
-                step.targets = vec![Target { name: word(array), loops: None }];
-                if verb != "inline" {
-                    step.at = Some(word(chosen[0]));
-                    step.at_statement = Some(word(&statement.name));
-                }
-            }
-            _ => step.targets.push(with_loops(&statement.source)),
+        // A step of two loops has two, whatever was drawn.
+        if matches!(verb, 0 | 2) && chosen.len() == 1 {
+            chosen.push("none".into());
         }
-        let size = |choices: &mut Self| [2, 3, 4, 1][choices.pick(4)];
-        match verb {
-            "tile" => step.by = chosen.iter().map(|_| (size(self), Span::default())).collect(),
-            "skew" => step.by = vec![([1, -1, 2][self.pick(3)], Span::default())],
-            "shift" => step.by = vec![([1, -1, 2, -2][self.pick(4)], Span::default())],
-            "strip" | "jam" | "vectorize" | "scale" => step.by = vec![(size(self), Span::default())],
-            "split" => {
+        let at = Word::new(chosen[0].clone());
+        let (first, second) = (Word::new(statement.source.clone()), Word::new(other.source.clone()));
+        let loops = Loops::of(statement.source.clone(), chosen.clone());
+        let reads = &statement.reads;
+        let array = reads.get(self.pick(reads.len())).map_or("none", |read| &scop.array(read.array).name);
+        let array = Word::new(array);
+        let place = Place { statement: Some(Word::new(statement.name.clone())), at: at.clone() };
+        Step::new(match verb {
+            0 => Verb::Interchange { loops },
+            1 => Verb::Tile { sizes: chosen.iter().map(|_| self.size()).collect(), loops, names: Vec::new() },
+            2 => Verb::Skew { loops, factor: [1, -1, 2][self.pick(3)] },
+            3 => Verb::Shift { loops, distance: [1, -1, 2, -2][self.pick(4)] },
+            4 => Verb::Reverse { loops },
+            5 => Verb::Strip { loops, size: self.size(), name: None },
+            6 => Verb::Reorder { loops },
+            7 => Verb::Fuse { first, second, at },
+            8 => Verb::Fission { first, second, at },
+            9 => Verb::Sequence { statements: vec![first, second] },
+            10 => {
                 // `name < 2`, or `name != 1`, of the loop's first iterator.
                 let bound = Affine::constant(1).sub(&Affine::iter(IterId(0))).unwrap();
                 let cond =
                     if self.pick(2) == 0 { Cond::NonNegative(bound) } else { Cond::Zero(bound).negate().unwrap() };
-                step.condition = Some(Condition { inputs: vec![word(chosen[0])], cond, span: Span::default() });
+                Verb::Split { loops, condition: Formula::new(vec![at], cond) }
             }
-            _ => {}
-        }
-        step
+            11 => Verb::Parallel { loops },
+            12 => Verb::Jam { loops, size: self.size(), name: None },
+            13 => Verb::Vectorize { loops, lanes: self.size() as u32, name: None },
+            14 => Verb::Scale { loops, factor: self.size() },
+            15 => Verb::Rfactor { loops, names: Vec::new() },
+            16 => Verb::Inline { array },
+            17 => Verb::Pack { array, at: place, name: None },
+            20 => Verb::Separate { loops },
+            _ => Verb::ComputeAt { array, at: place, name: None },
+        })
     }
 }
 
-pub(crate) fn show(step: &Step) -> String {
-    let targets = step.targets.iter().map(|target| {
-        let loops = target.loops.iter().flatten().map(|word| word.text.as_str()).collect::<Vec<_>>().join(", ");
-        format!("{}[{loops}]", target.name.text)
-    });
-    let by: Vec<String> = step.by.iter().map(|(value, _)| value.to_string()).collect();
-    let at = step.at.as_ref().map_or(String::new(), |word| format!(" at {}", word.text));
-    format!("{} {} by {}{at}", step.verb.text, targets.collect::<Vec<_>>().join(", "), by.join(", "))
-}
-
-/// The plan with each of its parallel loops run backwards.
-pub(crate) fn reversals_of_parallel_loops(plan: &Plan) -> Vec<Plan> {
-    let mut names: Vec<String> = Vec::new();
-    for found in plan.statements.iter().flat_map(|statement| statement.loops()) {
-        if matches!(found.kind, LoopKind::Parallel | LoopKind::Vector(_)) && !names.contains(&found.name) {
-            names.push(found.name.clone());
-        }
-    }
-    let reversed = |name: &String| {
-        let mut plan = plan.clone();
-        for entry in plan.statements.iter_mut().flat_map(|statement| &mut statement.entries) {
-            if let Entry::Loop(found) = entry
-                && found.name == *name
-                && found.kind != LoopKind::Serial
+/// The tree with each of its parallel and vector loops run backwards.
+pub(crate) fn reversals_of_parallel_loops(tree: &Tree) -> Vec<Tree> {
+    let concurrent = tree.loops().filter(|(_, found)| matches!(found.kind, LoopKind::Parallel | LoopKind::Vector(_)));
+    let reversed = |id| {
+        let mut branches = tree.branches();
+        for entry in branches.iter_mut().flat_map(|branch| &mut branch.entries) {
+            if let Entry::Loop(own, expr) = entry
+                && *own == id
             {
-                found.expr = found.expr.scale(-1).unwrap();
+                *expr = expr.scale(-1).unwrap();
             }
         }
-        plan
+        Tree::grow(tree.table(), branches)
     };
-    names.iter().map(reversed).collect()
+    concurrent.map(|(id, _)| reversed(id)).collect()
 }

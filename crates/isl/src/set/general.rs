@@ -45,6 +45,7 @@ bind! { Set, "isl_set_";
     fn is_singleton(&self) -> bool;
     fn dim_is_bounded(&self, kind: Dim, pos: usize) -> bool;
     fn coalesce(self) -> Set;
+    fn compute_divs(self) -> Set;
     fn get_basic_set_list(&self) -> Vec<BasicSet>;
     fn count_val(&self) -> Val;
     fn lex_lt_set(self, other: Set) -> Map;

@@ -8,7 +8,6 @@ use program::{ArrayId, System};
 
 use super::{definitions, place};
 use crate::fault::Attempt;
-use crate::plan::Entry;
 use crate::scop::{Access, Scop, Statement, StatementKind};
 
 /// Where the reads of equation arrays find their values.
@@ -125,6 +124,6 @@ fn overwritten(scop: &Scop, system: &System, statement: &Statement, access: &Acc
 
 /// Whether the loop at a depth runs from its largest value to its smallest.
 fn counts_down(statement: &Statement, depth: usize) -> bool {
-    let counter = statement.order.iter().filter_map(Entry::as_loop).nth(depth);
-    counter.is_some_and(|counter| counter.expr.terms.values().any(|coefficient| *coefficient < 0))
+    let counter = statement.time.iter().filter(|time| time.as_constant().is_none()).nth(depth);
+    counter.is_some_and(|counter| counter.terms.values().any(|coefficient| *coefficient < 0))
 }

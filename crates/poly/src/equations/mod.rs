@@ -11,15 +11,14 @@ mod order;
 mod reference;
 
 use diag::{Diagnostic, Span};
-use program::{ArrayId, Interruption, Node, System, Systems};
+use program::{Affine, ArrayId, Interruption, Node, System, Systems};
 
 pub(crate) use flow::sources;
-pub use order::base_plan;
+pub use order::base_tree;
 pub(crate) use order::explain_failure;
 pub(crate) use reference::rearranged;
 
 use crate::fault::Attempt;
-use crate::plan::Entry;
 use crate::scop::{Scop, Statement, StatementKind};
 use crate::witness::{Sample, show_cell, show_params, smallest};
 
@@ -71,10 +70,8 @@ impl Equations {
 /// The place of a statement in the block of a system, if it stands there, or in a loop that does.
 pub(crate) fn place(statement: &Statement, system: &System) -> Option<usize> {
     // Places and loops take turns.
-    let mut places = statement.order.iter().step_by(2).map(|entry| match entry {
-        Entry::Position(place) => usize::try_from(*place).ok(),
-        _ => None,
-    });
+    let number = |time: &Affine| time.as_constant().and_then(|place| usize::try_from(place).ok());
+    let mut places = statement.time.iter().step_by(2).map(number);
     let inside = system.block.iter().all(|place| places.next() == Some(Some(*place)));
     places.next().flatten().filter(|_| inside)
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Problem, SourceFile};
 
 /// Our crates and what each may use. A new arrow is an architecture change: `docs/architecture.md` changes with it.
-const MAY_USE: [(&str, &[&str]); 15] = [
+const MAY_USE: [(&str, &[&str]); 17] = [
     ("diag", &[]),
     ("index", &[]),
     ("math", &[]),
@@ -15,13 +15,18 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     ("syntax", &["diag"]),
     ("program", &["syntax", "index", "math", "diag"]),
     ("layout", &["isl", "diag"]),
-    ("poly", &["isl", "program", "layout", "loops", "diag"]),
+    ("poly", &["isl", "program", "loops", "diag"]),
+    ("steps", &["isl", "syntax", "program", "poly", "diag"]),
+    ("choice", &["program", "poly", "steps", "diag"]),
     ("loops", &["program", "index", "diag"]),
     ("interp", &["program", "loops", "index", "math", "diag"]),
     // The loop tree speaks of the scalar types and buffers of `program`, so its consumers do as well.
     ("cpu", &["loops", "program", "math", "diag"]),
     ("ptx", &["loops", "program", "math", "diag"]),
-    ("farkas", &["diag", "isl", "syntax", "program", "layout", "poly", "loops", "interp", "cpu", "ptx"]),
+    (
+        "farkas",
+        &["diag", "isl", "syntax", "program", "layout", "poly", "steps", "choice", "loops", "interp", "cpu", "ptx"],
+    ),
     ("cli", &["farkas"]),
     ("xtask", &[]),
 ];

@@ -1,0 +1,179 @@
+//! Candidates: the schedules that are worth comparing, and the one that wins.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use poly::{Branch, Budget, Entry, Fusion, LoopId, Proven, Scop, Subject, Tree, Verdict, prove, uneven};
+use program::{Atom, IterId, Subscript};
+
+use crate::cost::cost;
+
+/// How much of the time a compilation may take is for isl's scheduler; the rest must do for the program's own order.
+const SCHEDULER_SHARE: u32 = 3;
+/// More statements than so in one loop are not cut apart: each would be copied too often.
+const MOST_SEPARATED: usize = 8;
+
+/// The schedule that was chosen.
+#[derive(Debug)]
+pub struct Chosen {
+    /// What the gate has made of it.
+    pub proven: Proven,
+    /// Who proposed it.
+    pub origin: &'static str,
+}
+
+/// A schedule to compare.
+struct Candidate {
+    origin: &'static str,
+    tree: Tree,
+    cost: u64,
+}
+
+/// Chooses a schedule: the cheapest candidate that is proven. `time` is what the whole choice may take.
+pub fn choose(subject: &Rc<Subject>, time: Duration) -> diag::Result<Chosen> {
+    let mut candidates = candidates(subject, time)?;
+    // Equal costs keep their order.
+    candidates.sort_by_key(|candidate| candidate.cost);
+    let mut unknown = None;
+    for Candidate { origin, tree, cost } in candidates {
+        tracing::debug!(origin, cost, "judging");
+        match prove(subject, tree)? {
+            Verdict::Legal(proven) => return Ok(Chosen { proven, origin }),
+            Verdict::Illegal(violation) => tracing::debug!(origin, ?violation, "not legal"),
+            Verdict::Unknown { spent } => unknown = unknown.or(Some(spent)),
+        }
+    }
+    match unknown {
+        Some(spent) => Err(diag::Error::Budget { stage: "legality", spent }),
+        None => Err(diag::Error::bug("schedule", "no candidate is legal, not even the program's own order")),
+    }
+}
+
+fn candidates(subject: &Rc<Subject>, time: Duration) -> diag::Result<Vec<Candidate>> {
+    let scop = &subject.scop;
+    let mut trees: Vec<(&'static str, Tree)> = Vec::new();
+    // With nothing to fuse, a statement's own loops are all there is to order.
+    let single = is_single(scop);
+    if !single {
+        let share = Budget { time: Some(time / SCHEDULER_SHARE), ..Budget::default() };
+        match subject.within(share, || poly::propose(subject, Fusion::Most)) {
+            Ok(Some(tree)) => trees.push(("isl", tree)),
+            Ok(None) => tracing::debug!("isl proposes nothing"),
+            Err(diag::Error::Budget { spent, .. }) => {
+                tracing::warn!(spent_ms = spent.as_millis() as u64, "isl's scheduler is given up");
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if scop.equations.is_empty() {
+        trees.push(("own order", own_order(scop, &scop.order)));
+        if single {
+            trees.push(("as written", scop.order.clone()));
+        }
+    } else {
+        // Equations have no order as written; the next best is to keep those apart that do not need each other.
+        match poly::base_tree(subject) {
+            Ok(tree) => trees.push(("own order", tree)),
+            Err(error) if trees.is_empty() => return Err(error),
+            Err(error) => tracing::debug!(%error, "equations have no order of their own"),
+        }
+    }
+    trees.into_iter().map(|(origin, tree)| candidate(scop, origin, tree)).collect()
+}
+
+/// Whether the program is one statement, outside `for` loops.
+fn is_single(scop: &Scop) -> bool {
+    let statements = &scop.statements;
+    statements.iter().all(|statement| statement.source == statements[0].source && statement.ordered == 0)
+}
+
+fn candidate(scop: &Scop, origin: &'static str, mut tree: Tree) -> diag::Result<Candidate> {
+    let uneven = uneven(scop, &tree)?;
+    let innermost = tree.innermost();
+    let branches = tree.branches();
+    for (_, id) in &uneven {
+        let inside = branches.iter().filter(|branch| branch.level_of(*id).is_some()).count();
+        if innermost.contains(id) && inside <= MOST_SEPARATED {
+            tree.edit(*id, |found| found.separate = true);
+        }
+    }
+    let cost = cost(scop, &tree, &uneven);
+    tracing::debug!(origin, cost, tree = tree.to_text(scop), ?uneven, "candidate");
+    Ok(Candidate { origin, tree, cost })
+}
+
+/// The order in which the program is written, with every statement as one nest: init, update and fini of a reduction share the
+/// loops that all of them have. Of the loops whose order is free, the one in which memory is walked most closely becomes the
+/// innermost.
+pub fn own_order(scop: &Scop, tree: &Tree) -> Tree {
+    let gathered = steps::gathered(scop, tree);
+    let (loops, mut branches) = (gathered.table(), gathered.branches());
+    let mut start = 0;
+    while start < branches.len() {
+        let source = |number: usize| &scop.at(branches[number].statement).source;
+        let end =
+            (start..branches.len()).take_while(|number| source(*number) == source(start)).last().unwrap_or(start) + 1;
+        let deepest = (start..end).max_by_key(|number| branches[*number].loops().count());
+        if let Some(iter) = deepest.and_then(|number| closest_walk(scop, &branches[number])) {
+            for branch in &mut branches[start..end] {
+                move_innermost(scop, branch, iter);
+            }
+        }
+        start = end;
+    }
+    Tree::grow(loops, branches)
+}
+
+/// The iterator whose loop should be innermost, if that is clearly better than the loop that is.
+fn closest_walk(scop: &Scop, branch: &Branch) -> Option<IterId> {
+    let statement = scop.at(branch.statement);
+    let cost = |iter: IterId| -> usize {
+        let accesses = std::iter::once(&statement.write).chain(&statement.reads);
+        accesses.map(|access| step_cost(&access.index, iter)).sum()
+    };
+    let free = free_loops(scop, branch);
+    let (_, last) = free.last()?;
+    let (_, best) = free.iter().min_by_key(|(_, iter)| cost(*iter))?;
+    (2 * cost(*best) <= cost(*last) && best != last).then_some(*best)
+}
+
+/// The loops whose order among each other is free: those right around the statement that count indices of its forall and of
+/// its reductions, one each.
+fn free_loops(scop: &Scop, branch: &Branch) -> Vec<(LoopId, IterId)> {
+    let statement = scop.at(branch.statement);
+    let free = &statement.iters[statement.ordered..];
+    let mut found: Vec<(LoopId, IterId)> = Vec::new();
+    for (_, id, expr) in branch.loops().rev() {
+        match expr.as_iter().filter(|iter| free.contains(iter)) {
+            Some(iter) => found.push((id, iter)),
+            None => break,
+        }
+    }
+    found.reverse();
+    found
+}
+
+/// Moves the loop that counts `iter` behind the other free loops of a branch.
+fn move_innermost(scop: &Scop, branch: &mut Branch, iter: IterId) {
+    let free = free_loops(scop, branch);
+    let Some((id, _)) = free.iter().find(|(_, own)| *own == iter) else { return };
+    let Some(level) = branch.level_of(*id) else { return };
+    let entry = branch.entries.remove(level);
+    let last = branch.entries.iter().rposition(|entry| matches!(entry, Entry::Loop(..))).map_or(level, |last| last + 1);
+    branch.entries.insert(last.max(level), entry);
+}
+
+/// What it costs to step one iteration: nothing if the cell stays, little to the next cell, a cache line otherwise.
+fn step_cost(index: &[Subscript], iter: IterId) -> usize {
+    let uses = |subscript: &Subscript| poly::uses(std::slice::from_ref(subscript), iter);
+    let Some((last, outer)) = index.split_last() else { return 0 };
+    let next = match last {
+        Subscript::Affine(last) => last.terms.get(&Atom::Iter(iter)).is_some_and(|by| by.abs() == 1),
+        Subscript::Data(_) => false,
+    };
+    match (outer.iter().any(uses), uses(last)) {
+        (false, false) => 0,
+        (false, true) if next => 1,
+        _ => 8,
+    }
+}

@@ -1,0 +1,215 @@
+//! Cost: one number by which schedules of a program are compared, without generating anything.
+//!
+//! Counted is what one iteration of every innermost body pays: nothing for a cell that stays where it is or in a register,
+//! one for the next cell, a cache line for any other, and something for every condition that is decided there. A body counts
+//! by the number of loops around it. A local array that must outlive the loops it could live in pays for its size.
+//! Not here: machines. Only the order of two costs means something.
+
+use poly::{Branch, LoopId, Scop, Statement, StatementId, Tree};
+use program::{Affine, ArrayId, Atom, IterId, Role, Subscript};
+
+/// The weight of one more loop around a body: a loop runs so many times.
+const PER_LOOP: u64 = 16;
+/// A step to a cell that is not the next one.
+const LINE: u64 = 8;
+/// A condition in a body.
+const CONDITION: u64 = 2;
+
+/// The cost of a tree; `uneven` are the branches that need conditions in their innermost loops.
+pub(crate) fn cost(scop: &Scop, tree: &Tree, uneven: &[(usize, LoopId)]) -> u64 {
+    let branches = tree.branches();
+    let in_registers = registers(scop, &branches);
+    let mut sum: u64 = 0;
+    for (number, branch) in branches.iter().enumerate() {
+        let statement = scop.at(branch.statement);
+        let walk = Walk::new(branch, statement);
+        let mut body: u64 = 0;
+        for access in std::iter::once(&statement.write).chain(&statement.reads) {
+            if !in_registers.contains(&access.array) {
+                body += walk.step(&access.index);
+            }
+        }
+        let conditions = uneven.iter().filter(|(other, id)| *other == number && !tree.info(*id).separate).count();
+        body += CONDITION * conditions as u64;
+        sum = sum.saturating_add(weight(walk.depth).saturating_mul(body));
+    }
+    for (position, array) in scop.arrays.iter().enumerate().filter(|(_, array)| array.expanded > 0) {
+        if !is_within_iterations(scop, &branches, ArrayId(position as u32), array.expanded) {
+            // Cells for every iteration of the loops around: as much memory as the loops have iterations.
+            sum = sum.saturating_add(weight(array.shape.len() + 2));
+        }
+    }
+    sum
+}
+
+fn weight(depth: usize) -> u64 {
+    PER_LOOP.saturating_pow(u32::try_from(depth).unwrap_or(u32::MAX))
+}
+
+/// How a statement moves when its innermost loop goes on by one.
+struct Walk {
+    depth: usize,
+    /// The iterators that change, and by how much; `None` if that is not known.
+    moved: Option<Vec<(IterId, i64)>>,
+}
+
+impl Walk {
+    fn new(branch: &Branch, statement: &Statement) -> Walk {
+        // In a loop of others the statement has its place in one iteration.
+        let own = branch.loops().filter(|(_, _, expr)| !expr.is_invariant());
+        let loops: Vec<&Affine> = own.map(|(_, _, expr)| expr).collect();
+        Walk { depth: loops.len(), moved: moved(&loops, statement) }
+    }
+
+    /// What it costs to step one iteration.
+    fn step(&self, index: &[Subscript]) -> u64 {
+        let Some((last, outer)) = index.split_last() else { return 0 };
+        if self.depth == 0 {
+            return 0;
+        }
+        let Some(moved) = &self.moved else { return LINE };
+        let distance = |subscript: &Subscript| match subscript {
+            Subscript::Affine(affine) => distance(affine, moved),
+            Subscript::Data(expr) => {
+                let iters = expr.iters();
+                if moved.iter().any(|(iter, _)| iters.contains(iter)) { None } else { Some(0) }
+            }
+        };
+        match (outer.iter().all(|subscript| distance(subscript) == Some(0)), distance(last)) {
+            (true, Some(0)) => 0,
+            (true, Some(-1 | 1)) => 1,
+            _ => LINE,
+        }
+    }
+}
+
+/// By how much an expression changes; `None` if that depends on where.
+fn distance(affine: &Affine, moved: &[(IterId, i64)]) -> Option<i64> {
+    let mut sum: i64 = 0;
+    for (atom, coefficient) in &affine.terms {
+        match atom {
+            Atom::Param(_) => {}
+            Atom::Iter(id) => {
+                let by = moved.iter().find(|(iter, _)| iter == id).map_or(0, |(_, by)| *by);
+                sum = sum.checked_add(coefficient.checked_mul(by)?)?;
+            }
+            Atom::Div(numerator, _) => {
+                if distance(numerator, moved)? != 0 {
+                    return None;
+                }
+            }
+        }
+    }
+    Some(sum)
+}
+
+/// The iterators that change from one iteration of the innermost loop to the next, those outside standing still. Loops over
+/// pieces stand still too, nearly always.
+fn moved(loops: &[&Affine], statement: &Statement) -> Option<Vec<(IterId, i64)>> {
+    let is_linear = |expr: &&&Affine| !expr.terms.keys().any(|atom| matches!(atom, Atom::Div(..)));
+    let (inner, outer) = loops.split_last()?;
+    let equations: Vec<&&Affine> = outer.iter().filter(is_linear).chain([inner]).collect();
+    // One iterator after the other is found from an expression in which it is the only one that is not yet known.
+    let mut known: Vec<(IterId, i64)> = Vec::new();
+    let mut left: Vec<(usize, &&Affine)> = equations.iter().copied().enumerate().collect();
+    let target = |position: usize| i64::from(position + 1 == equations.len());
+    loop {
+        let solved = left.iter().position(|(_, expr)| unknowns(expr, &known, statement).len() == 1);
+        let Some(place) = solved else { break };
+        let (position, expr) = left.remove(place);
+        let (iter, coefficient) = unknowns(expr, &known, statement)[0];
+        let rest = target(position) - linear(expr, &known)?;
+        if rest % coefficient != 0 {
+            return None;
+        }
+        known.push((iter, rest / coefficient));
+    }
+    // What no loop counts is given by the rest, or does not move.
+    let undecided = left.iter().any(|(_, expr)| !unknowns(expr, &known, statement).is_empty());
+    (!undecided).then_some(known)
+}
+
+fn unknowns(expr: &Affine, known: &[(IterId, i64)], statement: &Statement) -> Vec<(IterId, i64)> {
+    let terms = expr.terms.iter().filter_map(|(atom, coefficient)| match atom {
+        Atom::Iter(iter) if statement.iters.contains(iter) => Some((*iter, *coefficient)),
+        _ => None,
+    });
+    terms.filter(|(iter, _)| !known.iter().any(|(other, _)| other == iter)).collect()
+}
+
+fn linear(expr: &Affine, known: &[(IterId, i64)]) -> Option<i64> {
+    distance(expr, known)
+}
+
+/// Local arrays that are scalars in disguise: every access in an iteration of the loops that all of them share is to the same
+/// cell.
+fn registers(scop: &Scop, branches: &[Branch]) -> Vec<ArrayId> {
+    let arrays = scop.arrays.iter().enumerate().filter(|(_, array)| array.role == Role::Local);
+    let ids = arrays.map(|(position, _)| ArrayId(position as u32));
+    ids.filter(|array| is_scalar(scop, branches, *array)).collect()
+}
+
+fn is_scalar(scop: &Scop, branches: &[Branch], array: ArrayId) -> bool {
+    let users: Vec<&Branch> = users(scop, branches, array);
+    let Some(shared) = shared_entries(&users) else { return true };
+    let mut cell: Option<Vec<Affine>> = None;
+    for branch in users {
+        let statement = scop.at(branch.statement);
+        for access in std::iter::once(&statement.write).chain(&statement.reads).filter(|access| access.array == array) {
+            let Some(own) = cell_in_loops(branch, shared, &access.index) else { return false };
+            if cell.as_ref().is_some_and(|known| *known != own) {
+                return false;
+            }
+            cell = Some(own);
+        }
+    }
+    true
+}
+
+/// The branches whose statements touch an array.
+fn users<'a>(scop: &Scop, branches: &'a [Branch], array: ArrayId) -> Vec<&'a Branch> {
+    let touches = |statement: StatementId| {
+        let statement = scop.at(statement);
+        statement.write.array == array || statement.reads.iter().any(|read| read.array == array)
+    };
+    branches.iter().filter(|branch| touches(branch.statement)).collect()
+}
+
+/// How many entries all of the branches share.
+fn shared_entries(branches: &[&Branch]) -> Option<usize> {
+    let (first, others) = branches.split_first()?;
+    Some(others.iter().map(|other| first.shared_with(other)).min().unwrap_or(first.entries.len()))
+}
+
+/// A cell in terms of the shared loops: their iterations take the places of iterators. None if it depends on more.
+fn cell_in_loops(branch: &Branch, shared: usize, index: &[Subscript]) -> Option<Vec<Affine>> {
+    // An iteration is written as an iterator with the number of its loop, which nothing else here uses.
+    let counted = |iter: IterId| {
+        branch.loops().filter(|(level, ..)| *level < shared).find_map(|(_, id, expr)| {
+            let coefficient = expr.terms.get(&Atom::Iter(iter)).copied().filter(|by| by.abs() == 1)?;
+            let rest = expr.add_scaled(&Affine::iter(iter), -coefficient)?;
+            rest.terms.keys().all(|atom| matches!(atom, Atom::Param(_))).then_some(())?;
+            Affine::iter(IterId(id.0)).sub(&rest)?.scale(coefficient)
+        })
+    };
+    let component = |subscript: &Subscript| {
+        let affine = subscript.as_affine()?;
+        let mut all = true;
+        affine.visit_iters(&mut |iter| all &= counted(iter).is_some());
+        if all { affine.substitute(&|iter| counted(iter)) } else { None }
+    };
+    index.iter().map(component).collect()
+}
+
+/// Whether the cells that an accumulator has for each iteration of the `for` loops around it are all used within that
+/// iteration, so that one set of cells does.
+fn is_within_iterations(scop: &Scop, branches: &[Branch], array: ArrayId, expanded: usize) -> bool {
+    let users = users(scop, branches, array);
+    let Some(shared) = shared_entries(&users) else { return true };
+    users.iter().all(|branch| {
+        let statement = scop.at(branch.statement);
+        let accesses = std::iter::once(&statement.write).chain(&statement.reads);
+        let mut own = accesses.filter(|access| access.array == array);
+        own.all(|access| cell_in_loops(branch, shared, &access.index[..expanded]).is_some())
+    })
+}

@@ -1,0 +1,121 @@
+//! Repairs: a small step that makes an illegal one legal, tried out before it is suggested.
+
+use poly::{Verdict, prove};
+use steps::{Loops, Outcome, State, Step, Target, Verb, Word};
+
+/// A step to put in front of the refused one, as text, if one of the usual ones works.
+pub(crate) fn suggest(state: &State, refused: &Step) -> Option<String> {
+    candidates(state, refused).into_iter().find_map(|step| {
+        let between = legal(state, &step)?;
+        legal(&between, refused)?;
+        Some(steps::show(&step, &state.subject.scop.function))
+    })
+}
+
+/// The state after a step, if it is legal.
+fn legal(state: &State, step: &Step) -> Option<State> {
+    let Outcome::Done(next) = steps::apply(state, step).ok()? else { return None };
+    match prove(&next.subject, next.tree.clone()).ok()? {
+        Verdict::Legal(_) => Some(next),
+        Verdict::Illegal(_) | Verdict::Unknown { .. } => None,
+    }
+}
+
+/// Shifts for a fusion, by the distance that a dependence reaches ahead; skews for what wants a permutable nest.
+fn candidates(state: &State, refused: &Step) -> Vec<Step> {
+    match &refused.verb {
+        Verb::Fuse { first, second, at } => {
+            let mut shifts = Vec::new();
+            for name in shifted_loops(state, first, second, at) {
+                for distance in [1, 2, 3, 4, -1, -2] {
+                    let loops = Loops::of(second.text.clone(), [name.clone()]);
+                    shifts.push(Step::new(Verb::Shift { loops, distance }));
+                }
+            }
+            shifts
+        }
+        Verb::Tile { loops, .. }
+        | Verb::Interchange { loops }
+        | Verb::Reorder { loops }
+        | Verb::Jam { loops, .. }
+        | Verb::Vectorize { loops, .. } => skews(state, loops, false),
+        Verb::Parallel { loops } => [skews(state, loops, false), skews(state, loops, true)].concat(),
+        _ => Vec::new(),
+    }
+}
+
+/// The loops of the second statement of a fusion that are to be shared: the innermost first.
+fn shifted_loops(state: &State, first: &Word, second: &Word, at: &Word) -> Vec<String> {
+    let (scop, tree) = (&state.subject.scop, &state.tree);
+    let branches = tree.branches();
+    let of = |name: &Word| {
+        branches.iter().find(|branch| {
+            let statement = scop.at(branch.statement);
+            statement.source == name.text || statement.name == name.text
+        })
+    };
+    let depth = of(first).and_then(|branch| {
+        let (level, ..) = tree.loop_named(branch, &at.text)?;
+        Some(branch.loops().filter(|(other, ..)| *other <= level).count())
+    });
+    let (Some(depth), Some(second)) = (depth, of(second)) else { return vec![at.text.clone()] };
+    let mut names: Vec<String> = second.loops().take(depth).map(|(_, id, _)| tree.info(id).name.clone()).collect();
+    names.reverse();
+    names
+}
+
+/// Every loop of the nest added to the one right inside it, or, for wavefronts, to the one right outside.
+fn skews(state: &State, loops: &Loops, outwards: bool) -> Vec<Step> {
+    let nest = nest(state, loops);
+    let targets = |one: &String, two: &String| {
+        let names = vec![Word::new(one.clone()), Word::new(two.clone())];
+        let target = |target: &Target| match target {
+            Target::Of(statement, _) | Target::Everywhere(statement) => Target::Of(statement.clone(), names.clone()),
+        };
+        let of_statement = loops.targets.iter().all(|target| matches!(target, Target::Of(..)));
+        let targets = if of_statement {
+            loops.targets.iter().map(target).collect()
+        } else {
+            sources(state, loops).into_iter().map(|source| Target::Of(Word::new(source), names.clone())).collect()
+        };
+        Loops { targets }
+    };
+    let mut skews = Vec::new();
+    for factor in [1, 2, 3] {
+        for pair in nest.windows(2) {
+            let [outer, inner] = pair else { continue };
+            let loops = if outwards { targets(inner, outer) } else { targets(outer, inner) };
+            skews.push(Step::new(Verb::Skew { loops, factor }));
+        }
+    }
+    skews
+}
+
+/// The source statements that have a loop of the name given.
+fn sources(state: &State, loops: &Loops) -> Vec<String> {
+    let mut sources: Vec<String> = Vec::new();
+    for branch in state.tree.branches() {
+        let has = loops.names().iter().any(|name| state.tree.loop_named(&branch, &name.text).is_some());
+        let source = &state.subject.scop.at(branch.statement).source;
+        if has && !sources.contains(source) {
+            sources.push(source.clone());
+        }
+    }
+    sources
+}
+
+/// The loops of the first target's deepest part, outermost first.
+fn nest(state: &State, loops: &Loops) -> Vec<String> {
+    let (scop, tree) = (&state.subject.scop, &state.tree);
+    let Some(target) = loops.targets.first() else { return Vec::new() };
+    let branches = tree.branches();
+    let meant = branches.iter().filter(|branch| match target {
+        Target::Of(name, _) => {
+            let statement = scop.at(branch.statement);
+            statement.source == name.text || statement.name == name.text
+        }
+        Target::Everywhere(name) => tree.loop_named(branch, &name.text).is_some(),
+    });
+    let deepest = meant.max_by_key(|branch| branch.loops().count());
+    deepest.map_or(Vec::new(), |branch| branch.loops().map(|(_, id, _)| tree.info(id).name.clone()).collect())
+}

@@ -1,0 +1,88 @@
+//! May the iterations of a parallel or vector loop really run at once?
+//!
+//! A loop carries a dependence whose ends agree in everything outside the loop and differ in the loop. Pairs of updates of
+//! one reduction are allowed, and named: whoever runs the loop has to combine their partial results. Updates at cells that
+//! depend on data are not, because nobody can tell which cells they share.
+
+use isl::Map;
+
+use super::order::{ends, on_branches, without_cells};
+use super::pair::{Times, smallest_pair};
+use super::{Reduction, Subject, Violation};
+use crate::deps::DependenceKind;
+use crate::fault::Attempt;
+use crate::scop::{Scop, StatementKind};
+use crate::tree::{Branch, LoopId, LoopKind};
+
+pub(super) enum Judged {
+    Fit(Vec<Reduction>),
+    Unfit(Violation),
+}
+
+pub(super) fn judge(subject: &Subject, branches: &[Branch], id: LoopId, kind: LoopKind) -> Attempt<Judged> {
+    let scop = &subject.scop;
+    if let LoopKind::Vector(lanes) = kind
+        && is_wide(scop, branches, id, lanes)?
+    {
+        return Ok(Judged::Unfit(Violation::Wide { id, lanes }));
+    }
+    let mut reductions = Vec::new();
+    for kind in DependenceKind::ALL {
+        for dependence in subject.dependences.of_kind(kind).maps()? {
+            for (source, sink) in ends(scop, branches, &dependence)? {
+                let carried = carried(scop, source, sink, id, without_cells(scop, &dependence)?)?;
+                let Some(carried) = carried else { continue };
+                let statement = &scop.statements[source.statement.index()];
+                if let (DependenceKind::Reduction, StatementKind::Update(op)) = (kind, statement.kind)
+                    && !statement.scatters()
+                {
+                    let reduction = Reduction { array: statement.write.array, op };
+                    if !reductions.contains(&reduction) {
+                        reductions.push(reduction);
+                    }
+                    continue;
+                }
+                let times = Times { scop, branches };
+                if let Some(pair) = smallest_pair(&times, kind, dependence.clone(), carried)? {
+                    return Ok(Judged::Unfit(Violation::Carried { pair, id }));
+                }
+            }
+        }
+    }
+    Ok(Judged::Fit(reductions))
+}
+
+/// The pairs that agree outside of the loop and differ in it; none if there are none.
+fn carried(scop: &Scop, source: &Branch, sink: &Branch, id: LoopId, pairs: Map) -> Attempt<Option<Map>> {
+    let (Some(level), Some(_)) = (source.level_of(id), sink.level_of(id)) else { return Ok(None) };
+    let mut together = on_branches(scop, source, sink, pairs)?;
+    for outer in source.loops().map(|(level, ..)| level).take_while(|outer| *outer < level) {
+        together = together.intersect(source.iteration(scop, outer)?.eq_map(sink.iteration(scop, outer)?)?)?;
+    }
+    let (one, two) = (source.iteration(scop, level)?, sink.iteration(scop, level)?);
+    let different = one.clone().lt_map(two.clone())?.union(one.gt_map(two)?)?;
+    let carried = together.intersect(different)?;
+    Ok(if carried.is_empty()? { None } else { Some(carried) })
+}
+
+/// Whether a loop has more iterations than lanes.
+fn is_wide(scop: &Scop, branches: &[Branch], id: LoopId, lanes: u32) -> Attempt<bool> {
+    for branch in branches {
+        let Some(level) = branch.level_of(id) else { continue };
+        let instances = branch.instances(scop)?.intersect_params(scop.context.clone())?;
+        let mut pairs = Map::universe(instances.get_space()?.map_from_set()?)?
+            .intersect_domain(instances.clone())?
+            .intersect_range(instances)?;
+        for outer in branch.loops().map(|(level, ..)| level).take_while(|outer| *outer < level) {
+            let time = branch.iteration(scop, outer)?;
+            pairs = pairs.intersect(time.clone().eq_map(time)?)?;
+        }
+        let width = isl::Val::from_i64(scop.params.ctx(), i64::from(lanes))?;
+        let time = branch.iteration(scop, level)?;
+        let far = time.clone().add_constant_val(width)?.le_map(time)?;
+        if !pairs.intersect(far)?.is_empty()? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,182 @@
+//! The gate: is this schedule what the program means?
+//!
+//! In: a program with its dependences, and a tree.  Out: [`Proven`], which owns both and is all that loops are generated
+//! from; or a [`Violation`] with a witness; or `Unknown`, which is never treated as legal.
+//! Proven are: exactly the program's instances run, each once (`instances`); every dependence runs forwards (`order`); and
+//! parallel and vector loops carry none, or only pairs of updates of reductions, which are then named (`kinds`).
+//! Not here: choosing a tree, changing one. What a step claims that changes statements is proven in `rewriting`.
+
+mod explain;
+mod instances;
+mod kinds;
+mod order;
+mod pair;
+pub mod rewriting;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use isl::Budget;
+use program::{ArrayId, ReduceOp};
+
+use crate::deps::Dependences;
+use crate::fault::{Attempt, Fault};
+use crate::scop::Scop;
+use crate::tree::{LoopId, LoopKind, StatementId, Tree};
+
+pub use pair::{Instance, Pair};
+
+/// A program about which everything is known but its schedule.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// Its statements.
+    pub scop: Scop,
+    /// What must be kept in order.
+    pub dependences: Dependences,
+    /// The program as it was written, if steps have changed its statements since.
+    pub written: Option<Rc<Subject>>,
+}
+
+impl Subject {
+    /// Runs some work under a budget of its own, inside of whatever budget is in force.
+    pub fn within<T>(&self, budget: Budget, work: impl FnOnce() -> diag::Result<T>) -> diag::Result<T> {
+        let done = self.scop.params.ctx().with_budget(budget, || Ok(work()));
+        done.unwrap_or_else(|error| Err(diag::Error::bug("budget", error.to_string())))
+    }
+}
+
+/// A schedule that has been proven, with what it has been proven for.
+#[derive(Clone, Debug)]
+pub struct Proven {
+    subject: Rc<Subject>,
+    tree: Tree,
+    reductions: BTreeMap<LoopId, Vec<Reduction>>,
+}
+
+/// An accumulator whose updates meet in different iterations of a parallel or vector loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reduction {
+    /// Where partial results go.
+    pub array: ArrayId,
+    /// How they are combined.
+    pub op: ReduceOp,
+}
+
+impl Proven {
+    /// The program.
+    pub fn subject(&self) -> &Rc<Subject> {
+        &self.subject
+    }
+
+    /// The schedule.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// What a parallel or vector loop accumulates over its iterations.
+    pub fn reductions(&self, id: LoopId) -> &[Reduction] {
+        self.reductions.get(&id).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The answer of the gate.
+#[derive(Debug)]
+pub enum Verdict {
+    /// All that has to be proven is.
+    Legal(Proven),
+    /// Something is not so.
+    Illegal(Box<Violation>),
+    /// The budget ran out before the question was decided. This is never treated as legal.
+    Unknown {
+        /// How much time went by.
+        spent: Duration,
+    },
+}
+
+/// Why a schedule is illegal.
+#[derive(Clone, Debug)]
+pub enum Violation {
+    /// A dependence runs backwards, or its ends run at the same time.
+    Reversed(Pair),
+    /// The schedule does not run exactly the instances of the program.
+    Instances {
+        /// Of which statement.
+        statement: StatementId,
+        /// One of them.
+        values: Vec<i64>,
+        /// At these sizes.
+        params: Vec<i64>,
+        /// What is wrong with it.
+        fault: InstanceFault,
+    },
+    /// Iterations of a parallel or vector loop depend on each other.
+    Carried {
+        /// The dependence.
+        pair: Pair,
+        /// The loop.
+        id: LoopId,
+    },
+    /// A vector loop has more iterations than lanes.
+    Wide {
+        /// The loop.
+        id: LoopId,
+        /// Its lanes.
+        lanes: u32,
+    },
+}
+
+impl Violation {
+    /// The loop that cannot be of its kind, if that is what is wrong.
+    pub fn unfit_loop(&self) -> Option<LoopId> {
+        match self {
+            Violation::Carried { id, .. } | Violation::Wide { id, .. } => Some(*id),
+            Violation::Reversed(_) | Violation::Instances { .. } => None,
+        }
+    }
+}
+
+/// How a schedule can fail to run exactly the instances of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstanceFault {
+    /// It is never run.
+    Missing,
+    /// It is run, but is not part of the program.
+    Superfluous,
+    /// It is run more than once.
+    Repeated,
+}
+
+/// Decides whether `tree` is a legal schedule of `subject`.
+pub fn prove(subject: &Rc<Subject>, tree: Tree) -> diag::Result<Verdict> {
+    match find(subject, &tree) {
+        Ok(Found::Nothing(reductions)) => Ok(Verdict::Legal(Proven { subject: Rc::clone(subject), tree, reductions })),
+        Ok(Found::Violation(violation)) => Ok(Verdict::Illegal(Box::new(violation))),
+        Err(Fault::Isl(isl::Error::Budget { spent, .. })) => Ok(Verdict::Unknown { spent }),
+        Err(fault) => Err(fault.at("legality")),
+    }
+}
+
+enum Found {
+    Nothing(BTreeMap<LoopId, Vec<Reduction>>),
+    Violation(Violation),
+}
+
+fn find(subject: &Subject, tree: &Tree) -> Attempt<Found> {
+    let branches = tree.branches();
+    if let Some(violation) = instances::find_wrong(&subject.scop, &branches)? {
+        return Ok(Found::Violation(violation));
+    }
+    if let Some(pair) = order::find_reversed(subject, &branches)? {
+        return Ok(Found::Violation(Violation::Reversed(pair)));
+    }
+    let mut reductions = BTreeMap::new();
+    for (id, found) in tree.loops().filter(|(_, found)| matches!(found.kind, LoopKind::Parallel | LoopKind::Vector(_)))
+    {
+        match kinds::judge(subject, &branches, id, found.kind)? {
+            kinds::Judged::Fit(reduced) => drop(reductions.insert(id, reduced)),
+            kinds::Judged::Unfit(violation) => return Ok(Found::Violation(violation)),
+        }
+    }
+    Ok(Found::Nothing(reductions))
+}

@@ -1,0 +1,93 @@
+//! Steps as lines of a script.
+
+use program::{Function, Iter};
+
+use crate::step::{Formula, Loops, Place, Relation, Step, Target, Verb, Word};
+
+/// A step as a line of a script; of a `map`, several lines.
+pub fn show(step: &Step, function: &Function) -> String {
+    let by = |sizes: &[i64]| format!(" by {}", sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(", "));
+    match &step.verb {
+        Verb::Tile { loops: over, sizes, names } => format!("tile {}{}{}", loops(over), by(sizes), named(names)),
+        Verb::Strip { loops: over, size, name } => format!("strip {}{}{}", loops(over), by(&[*size]), one(name)),
+        Verb::Jam { loops: over, size, name } => format!("jam {}{}{}", loops(over), by(&[*size]), one(name)),
+        Verb::Unroll { loops: over, size, name } => {
+            let size = size.map_or(String::new(), |size| by(&[size]));
+            format!("unroll {}{size}{}", loops(over), one(name))
+        }
+        Verb::Vectorize { loops: over, lanes, name } => {
+            format!("vectorize {}{}{}", loops(over), by(&[i64::from(*lanes)]), one(name))
+        }
+        Verb::Parallel { loops: over } => format!("parallel {}", loops(over)),
+        Verb::Separate { loops: over } => format!("separate {}", loops(over)),
+        Verb::Interchange { loops: over } => format!("interchange {}", loops(over)),
+        Verb::Reorder { loops: over } => format!("reorder {}", loops(over)),
+        Verb::Skew { loops: over, factor } => format!("skew {}{}", loops(over), by(&[*factor])),
+        Verb::Shift { loops: over, distance } => format!("shift {}{}", loops(over), by(&[*distance])),
+        Verb::Reverse { loops: over } => format!("reverse {}", loops(over)),
+        Verb::Scale { loops: over, factor } => format!("scale {}{}", loops(over), by(&[*factor])),
+        Verb::Fuse { first, second, at } => format!("fuse {}, {} at {}", first.text, second.text, at.text),
+        Verb::Fission { first, second, at } => format!("fission {}, {} at {}", first.text, second.text, at.text),
+        Verb::Sequence { statements } => format!("sequence {}", words(statements)),
+        Verb::Split { loops: over, condition } => {
+            let text = lent(function, condition).show_cond(condition.body());
+            format!("split {} where {text}", loops(over))
+        }
+        Verb::Map { relations } => {
+            let lines = relations.iter().map(|relation| format!("        {}\n", self::relation(function, relation)));
+            format!("map {{\n{}    }}", lines.collect::<String>())
+        }
+        Verb::Rfactor { loops: over, names } => format!("rfactor {}{}", loops(over), named(names)),
+        Verb::Pack { array, at, name } => format!("pack {} at {}{}", array.text, place(at), one(name)),
+        Verb::ComputeAt { array, at, name } => format!("compute_at {} at {}{}", array.text, place(at), one(name)),
+        Verb::Inline { array } => format!("inline {}", array.text),
+    }
+}
+
+/// The steps of a function as a script.
+pub fn show_script(steps: &[Step], function: &Function) -> String {
+    let lines = steps.iter().map(|step| format!("    {}\n", show(step, function)));
+    format!("schedule {} {{\n{}}}\n", function.name, lines.collect::<String>())
+}
+
+fn words(words: &[Word]) -> String {
+    words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn loops(loops: &Loops) -> String {
+    let targets = loops.targets.iter().map(|target| match target {
+        Target::Everywhere(name) => name.text.clone(),
+        Target::Of(statement, names) => format!("{}[{}]", statement.text, words(names)),
+    });
+    targets.collect::<Vec<_>>().join(", ")
+}
+
+fn named(names: &[Word]) -> String {
+    match names {
+        [] => String::new(),
+        [name] => format!(" as {}", name.text),
+        names => format!(" as ({})", words(names)),
+    }
+}
+
+fn one(name: &Option<Word>) -> String {
+    named(name.as_slice())
+}
+
+fn place(place: &Place) -> String {
+    match &place.statement {
+        Some(statement) => format!("{}[{}]", statement.text, place.at.text),
+        None => place.at.text.clone(),
+    }
+}
+
+fn relation(function: &Function, relation: &Relation) -> String {
+    let times = lent(function, &relation.times).show_list(relation.times.body());
+    format!("{}[{}] -> [{times}]", relation.statement.text, words(relation.times.inputs()))
+}
+
+/// A function whose iterators are the inputs of a formula, to show it with.
+fn lent<T>(function: &Function, formula: &Formula<T>) -> Function {
+    let iter = |input: &Word| Iter { name: input.text.clone(), span: input.span, made_up: false };
+    Function { iters: formula.inputs().iter().map(iter).collect(), ..function.clone() }
+}

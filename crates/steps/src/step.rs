@@ -1,0 +1,315 @@
+//! The steps as data: one variant per verb, with exactly its own operands.
+
+use diag::Span;
+use program::{Affine, Cond, IterId};
+
+/// A name in a step, and where it is written. Names are equal wherever they stand.
+#[derive(Clone, Debug, Eq)]
+pub struct Word {
+    /// The name.
+    pub text: String,
+    /// Where it is written; empty for steps that nobody wrote.
+    pub span: Span,
+}
+
+impl Word {
+    /// A name that nobody wrote.
+    pub fn new(text: impl Into<String>) -> Word {
+        Word { text: text.into(), span: Span::default() }
+    }
+}
+
+impl PartialEq for Word {
+    fn eq(&self, other: &Word) -> bool {
+        self.text == other.text
+    }
+}
+
+/// One step of a schedule. Steps are equal if they do the same, wherever they stand.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What it does.
+    pub verb: Verb,
+    /// Where it is written; empty for steps that nobody wrote.
+    pub span: Span,
+}
+
+impl PartialEq for Step {
+    fn eq(&self, other: &Step) -> bool {
+        self.verb == other.verb
+    }
+}
+
+impl Step {
+    /// A step that nobody wrote.
+    pub fn new(verb: Verb) -> Step {
+        Step { verb, span: Span::default() }
+    }
+
+    /// Whether it changes statements, and not only when they run.
+    pub fn rewrites(&self) -> bool {
+        matches!(self.verb, Verb::Rfactor { .. } | Verb::Pack { .. } | Verb::ComputeAt { .. } | Verb::Inline { .. })
+    }
+}
+
+/// What a step does, with its operands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verb {
+    /// Run the loops block by block.
+    Tile {
+        /// The loops, in the order in which they nest inside a block.
+        loops: Loops,
+        /// A size per loop.
+        sizes: Vec<i64>,
+        /// A name per new loop, or none.
+        names: Vec<Word>,
+    },
+    /// Cut a loop into pieces, in place.
+    Strip {
+        /// The loop.
+        loops: Loops,
+        /// Iterations per piece.
+        size: i64,
+        /// Of the loop over pieces.
+        name: Option<Word>,
+    },
+    /// Unroll an outer loop and run its copies innermost.
+    Jam {
+        /// The loop.
+        loops: Loops,
+        /// How many copies.
+        size: i64,
+        /// Of the loop over pieces.
+        name: Option<Word>,
+    },
+    /// Run iterations as straight code.
+    Unroll {
+        /// The loop.
+        loops: Loops,
+        /// How many; all if not given.
+        size: Option<i64>,
+        /// Of the loop over pieces.
+        name: Option<Word>,
+    },
+    /// Run iterations in lockstep.
+    Vectorize {
+        /// The loop.
+        loops: Loops,
+        /// How many.
+        lanes: u32,
+        /// Of the loop over vectors.
+        name: Option<Word>,
+    },
+    /// Run the iterations of a loop in any order, also at once.
+    Parallel {
+        /// The loop.
+        loops: Loops,
+    },
+    /// Cut a loop where the statements in it change, so that none of them needs a condition.
+    Separate {
+        /// The loop.
+        loops: Loops,
+    },
+    /// Swap two loops.
+    Interchange {
+        /// The two.
+        loops: Loops,
+    },
+    /// Put loops into another order.
+    Reorder {
+        /// The loops, in the order in which they shall nest.
+        loops: Loops,
+    },
+    /// Add a multiple of one loop to another.
+    Skew {
+        /// The one, then the other.
+        loops: Loops,
+        /// How often.
+        factor: i64,
+    },
+    /// Start a loop later or earlier.
+    Shift {
+        /// The loop.
+        loops: Loops,
+        /// By how many iterations.
+        distance: i64,
+    },
+    /// Run a loop backwards.
+    Reverse {
+        /// The loop.
+        loops: Loops,
+    },
+    /// Leave gaps between iterations.
+    Scale {
+        /// The loop.
+        loops: Loops,
+        /// From one to the next.
+        factor: i64,
+    },
+    /// Share loops.
+    Fuse {
+        /// Whose loops.
+        first: Word,
+        /// Who joins them.
+        second: Word,
+        /// The innermost of the loops.
+        at: Word,
+    },
+    /// Give each its own loop.
+    Fission {
+        /// The last statement in the first loop.
+        first: Word,
+        /// The first statement in the second loop.
+        second: Word,
+        /// The loop to divide.
+        at: Word,
+    },
+    /// Change the order of statements that share their outer loops.
+    Sequence {
+        /// In this order.
+        statements: Vec<Word>,
+    },
+    /// Run some instances before the others.
+    Split {
+        /// The loop that is divided.
+        loops: Loops,
+        /// Of the instances that come first.
+        condition: Condition,
+    },
+    /// Give the times of statements directly.
+    Map {
+        /// A relation per statement.
+        relations: Vec<Relation>,
+    },
+    /// Accumulate each iteration of a reduction's loop on its own, then combine.
+    Rfactor {
+        /// The loop.
+        loops: Loops,
+        /// Of the partial results, and of the loop that combines them.
+        names: Vec<Word>,
+    },
+    /// Keep what an iteration of a loop uses of an array in a buffer.
+    Pack {
+        /// The array.
+        array: Word,
+        /// The loop.
+        at: Place,
+        /// Of the buffer.
+        name: Option<Word>,
+    },
+    /// Compute a local array inside a loop that reads it, as far as it is needed there.
+    ComputeAt {
+        /// The array.
+        array: Word,
+        /// The loop.
+        at: Place,
+        /// Of the buffer.
+        name: Option<Word>,
+    },
+    /// Compute the cells of a local array where they are read.
+    Inline {
+        /// The array.
+        array: Word,
+    },
+}
+
+/// Loops of some statements. All statements that are named have the same loops named.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loops {
+    /// At least one.
+    pub targets: Vec<Target>,
+}
+
+/// Whose loops.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// `i`: the loop of every statement that has one.
+    Everywhere(Word),
+    /// `S0[i, j]`: these loops around a statement.
+    Of(Word, Vec<Word>),
+}
+
+impl Loops {
+    /// Loops of one statement.
+    pub fn of(statement: impl Into<String>, loops: impl IntoIterator<Item = String>) -> Loops {
+        Loops { targets: vec![Target::Of(Word::new(statement), loops.into_iter().map(Word::new).collect())] }
+    }
+
+    /// The names of the loops, which all targets share.
+    pub fn names(&self) -> Vec<&Word> {
+        match self.targets.first() {
+            Some(Target::Everywhere(name)) => vec![name],
+            Some(Target::Of(_, names)) => names.iter().collect(),
+            None => Vec::new(),
+        }
+    }
+}
+
+/// `kt`, or `S0[kt]`: a loop to do something in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The statement around which it is, if that is said.
+    pub statement: Option<Word>,
+    /// The loop.
+    pub at: Word,
+}
+
+/// Something over indices that are named, and bound to iterators when it is known of which statement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Formula<T> {
+    inputs: Vec<Word>,
+    /// `IterId(n)` in it is the n-th input; nobody else sees it.
+    body: T,
+}
+
+/// The instances that a split puts first.
+pub type Condition = Formula<Cond>;
+
+impl<T> Formula<T> {
+    /// `body` over `inputs`, its iterators numbered as the inputs are.
+    pub fn new(inputs: Vec<Word>, body: T) -> Formula<T> {
+        Formula { inputs, body }
+    }
+
+    /// The indices.
+    pub fn inputs(&self) -> &[Word] {
+        &self.inputs
+    }
+
+    /// What is said of them, for printing: iterators are numbered as the inputs are.
+    pub(crate) fn body(&self) -> &T {
+        &self.body
+    }
+}
+
+impl Formula<Cond> {
+    /// The condition with iterators for the inputs; `None` on overflow.
+    pub(crate) fn bind(&self, iters: &[IterId]) -> Option<Cond> {
+        self.body.substitute(&|input| iters.get(input.index()).map(|iter| Affine::iter(*iter)))
+    }
+}
+
+impl Formula<Vec<Affine>> {
+    /// The expressions with iterators for the inputs; `None` on overflow.
+    pub(crate) fn bind(&self, iters: &[IterId]) -> Option<Vec<Affine>> {
+        let bound = |expr: &Affine| expr.substitute(&|input| iters.get(input.index()).map(|iter| Affine::iter(*iter)));
+        self.body.iter().map(bound).collect()
+    }
+}
+
+/// `S0[i, j] -> [i + j, j]`
+#[derive(Clone, Debug)]
+pub struct Relation {
+    /// The statement.
+    pub statement: Word,
+    /// Its times.
+    pub times: Formula<Vec<Affine>>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+impl PartialEq for Relation {
+    fn eq(&self, other: &Relation) -> bool {
+        self.statement == other.statement && self.times == other.times
+    }
+}

@@ -1,0 +1,60 @@
+//! The verbs by name: the form of each in one line, and the clauses that it takes.
+
+/// A clause of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clause {
+    By,
+    As,
+    At,
+    Where,
+    Maps,
+}
+
+impl Clause {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            By => "by",
+            As => "as",
+            At => "at",
+            Where => "where",
+            Maps => "{ … }",
+        }
+    }
+}
+
+use Clause::{As, At, By, Maps, Where};
+
+/// Every verb with its form and its clauses.
+pub(crate) const VERBS: &[(&str, &str, &[Clause])] = &[
+    ("tile", "tile S[i, j] by 32, 32 as (it, jt): run the loops block by block", &[By, As]),
+    ("strip", "strip S[i] by 8 as io: cut one loop into pieces, in place", &[By, As]),
+    ("interchange", "interchange S[i, j]: swap two loops", &[]),
+    ("reorder", "reorder S[k, i, j]: put loops into this order", &[]),
+    ("jam", "jam S[i] by 4: unroll an outer loop and run its copies innermost", &[By, As]),
+    ("unroll", "unroll i by 8: run so many iterations as straight code", &[By, As]),
+    ("vectorize", "vectorize j by 16: run so many iterations in lockstep", &[By, As]),
+    ("parallel", "parallel i: run the iterations of a loop in any order, also at once", &[]),
+    ("separate", "separate i: cut a loop where the statements in it change", &[]),
+    ("skew", "skew S[t, i] by 2: add a multiple of the first loop to the second", &[By]),
+    ("shift", "shift S[i] by -1: start a loop later or earlier", &[By]),
+    ("reverse", "reverse S[i]: run a loop backwards", &[By]),
+    ("scale", "scale S[i] by 2: leave gaps between iterations", &[By]),
+    ("fuse", "fuse S0, S1 at i: share the loops down to i", &[At]),
+    ("fission", "fission S0, S1 at t: give each its own loop t", &[At]),
+    ("sequence", "sequence S1, S0: change the order of statements that share their outer loops", &[]),
+    ("split", "split S[i] where i < 5: run these instances before the others", &[Where]),
+    ("map", "map { S[i, j] -> [i + j, j] }: give the times of statements directly", &[Maps]),
+    ("rfactor", "rfactor S[ko] as P: accumulate each iteration of a reduction's loop on its own, then combine", &[As]),
+    ("pack", "pack B at kt as Bp: keep what an iteration of a loop uses of an array in a buffer", &[At, As]),
+    (
+        "compute_at",
+        "compute_at a at S1[i]: compute a local array inside a loop that reads it, as far as it is needed there",
+        &[At, As],
+    ),
+    ("inline", "inline a: compute the cells of a local array where they are read", &[]),
+];
+
+/// Names and one-line descriptions of all verbs.
+pub fn verbs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    VERBS.iter().map(|(name, help, _)| (*name, *help))
+}
