@@ -53,6 +53,19 @@ fn inner_blocks_have_names_of_their_own() {
     assert_eq!(module.kernels[0].registers.len(), 2);
 }
 
+#[test]
+fn registers_that_nobody_uses_cost_nothing() {
+    let text = in_kernel(
+        ".reg .b32 %r<60000>; .reg .pred %p<5000>;\nmov.u32 %r59999, 1;\nsetp.eq.u32 %p4999, %r59999, 1;\nret;",
+    );
+    let emulator = Emulator::load(&text).expect("the text is PTX");
+    let arguments = [Argument::U32(1)];
+    let launch =
+        Launch { kernel: "k", grid: [64, 1, 1], block: [1024, 1, 1], dynamic_shared: 0, arguments: &arguments };
+    let counts = emulator.launch(&launch, &mut Memory::new(), &Options::default()).expect("the kernel is right");
+    assert_eq!(counts.all_instructions(), 3 * 64 * 1024);
+}
+
 /// Loads and runs every kernel of a text on one thread with arguments of the right sizes.
 fn run_all(text: &str) {
     let Ok(emulator) = Emulator::load(text) else { return };

@@ -2,6 +2,8 @@
 //!
 //! In: a parsed kernel.  Out: [`Code`], or the line of an instruction whose operands do not fit.
 
+use std::collections::HashMap;
+
 use super::count::Class;
 use super::fault::{Fault, FaultKind, Trouble, file_name};
 use crate::flow::{label_targets, reconvergence};
@@ -241,19 +243,15 @@ pub(super) fn decode(module: &Module, kernel: &Kernel) -> Result<Code, Fault> {
     let (variable_offsets, static_shared) = kernel.variable_offsets();
     let mut decoder = Decoder {
         kernel,
-        places: Vec::new(),
+        places: place_registers(kernel),
         constants: Vec::new(),
+        known_constants: HashMap::new(),
         targets: label_targets(kernel),
         meets: reconvergence(kernel),
         param_offsets: &param_offsets,
         variable_offsets: &variable_offsets,
         granules: [2, 2],
     };
-    for register in &kernel.registers {
-        let same = |place: &&Register| place.predicate == (register.ty == Type::Pred);
-        let row = decoder.places.iter().filter(same).count() as u32;
-        decoder.places.push(Register { row, predicate: register.ty == Type::Pred });
-    }
     let (mut instructions, mut lines, mut sources) = (Vec::new(), Vec::new(), Vec::new());
     for statement in &kernel.body {
         let Statement::Instruction(instruction) = statement else { continue };
@@ -276,8 +274,16 @@ pub(super) fn decode(module: &Module, kernel: &Kernel) -> Result<Code, Fault> {
     lines.push(lines.last().copied().unwrap_or(0));
     sources.push(None);
     let named = |predicate: bool| {
-        let registers = kernel.registers.iter().filter(|register| (register.ty == Type::Pred) == predicate);
-        registers.map(|register| register.name.clone()).collect()
+        let mut named: Vec<(u32, String)> = Vec::new();
+        for (register, place) in kernel.registers.iter().zip(&decoder.places) {
+            if let Some(row) = place
+                && (register.ty == Type::Pred) == predicate
+            {
+                named.push((*row, register.name.clone()));
+            }
+        }
+        named.sort_unstable();
+        named.into_iter().map(|(_, name)| name).collect()
     };
     let params = kernel.params.iter().zip(&param_offsets);
     let variables = kernel.variables.iter().zip(&variable_offsets);
@@ -299,16 +305,30 @@ pub(super) fn decode(module: &Module, kernel: &Kernel) -> Result<Code, Fault> {
     })
 }
 
-/// Where a register is: predicates are bits of a mask, all others rows.
-struct Register {
-    row: u32,
-    predicate: bool,
+/// The row of each register that some instruction mentions: predicates are bits of a mask, and counted apart.
+fn place_registers(kernel: &Kernel) -> Vec<Option<u32>> {
+    let mut places = vec![None; kernel.registers.len()];
+    let mut counts = [0; 2];
+    for statement in &kernel.body {
+        let Statement::Instruction(instruction) = statement else { continue };
+        for reg in instruction.reads().into_iter().chain(instruction.writes()) {
+            if let (Some(place), Some(register)) = (places.get_mut(reg.index()), kernel.register(reg))
+                && place.is_none()
+            {
+                let count = &mut counts[usize::from(register.ty == Type::Pred)];
+                *place = Some(*count);
+                *count += 1;
+            }
+        }
+    }
+    places
 }
 
 struct Decoder<'a> {
     kernel: &'a Kernel,
-    places: Vec<Register>,
+    places: Vec<Option<u32>>,
     constants: Vec<Lanes>,
+    known_constants: HashMap<u64, u32>,
     targets: Vec<Option<usize>>,
     meets: Vec<Option<usize>>,
     param_offsets: &'a [u64],
@@ -334,7 +354,7 @@ impl Decoder<'_> {
     }
 
     fn row(&self, reg: Reg) -> Result<u32, String> {
-        self.places.get(reg.index()).map(|place| place.row).ok_or_else(|| "no such register".to_owned())
+        self.places.get(reg.index()).copied().flatten().ok_or_else(|| "no such register".to_owned())
     }
 
     fn rows(&self, regs: &[Reg]) -> Result<[u32; 4], String> {
@@ -346,12 +366,12 @@ impl Decoder<'_> {
     }
 
     fn constant(&mut self, value: u64) -> Source {
-        let known = self.constants.iter().position(|lanes| lanes[0] == value);
-        let position = known.unwrap_or_else(|| {
-            self.constants.push([value; 32]);
-            self.constants.len() - 1
+        let constants = &mut self.constants;
+        let position = self.known_constants.entry(value).or_insert_with(|| {
+            constants.push([value; 32]);
+            constants.len() as u32 - 1
         });
-        Source::Constant(position as u32)
+        Source::Constant(*position)
     }
 
     fn source(&mut self, operand: Operand, ty: Type) -> Result<Source, String> {

@@ -117,6 +117,23 @@ impl Counts {
         } else {
             32
         };
+        // Almost always the threads of a warp read one place, or walk along memory.
+        if let [(_, first), rest @ ..] = lanes {
+            if rest.iter().all(|(_, at)| at == first) {
+                self.waves += 1;
+                self.ideal_waves += 1;
+                return;
+            }
+            if lanes.len() == 32
+                && bytes >= 4
+                && rest.iter().zip(1..).all(|((_, at), lane)| *at == first + lane * bytes)
+            {
+                let parts = u64::from(32 / group);
+                self.waves += parts;
+                self.ideal_waves += parts;
+                return;
+            }
+        }
         let mut served: Vec<Vec<u64>> = Vec::new();
         let mut waves = 0;
         let mut rest = lanes;
