@@ -9,7 +9,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::process::{build_farkas, capture, command, complain, heading, say, workspace_root};
+use crate::process::{build_farkas, capture, cargo, command, complain, heading, run_shown, say, workspace_root};
 use crate::setup;
 use table::Table;
 
@@ -59,6 +59,13 @@ const BENCHMARKS: [Benchmark; 4] = [
     },
 ];
 
+/// Micro-kernels of every tier, against what the machine can do in the same run.
+fn measure_code() -> Result<(), String> {
+    heading("Generated code: register tiles against multiply-adds on registers, streams against a copy");
+    let example = ["run", "--quiet", "--release", "--package", "farkas-cpu", "--example", "micro_kernels"];
+    run_shown(&mut command(cargo(), &example))
+}
+
 /// The space of schedules of gemm whose legality is decided for the throughput: 2,000 points of it.
 const SPACE: &str =
     "tile(i,j,k; 8,16,32,64), permute(i,j,k), skew(i,j; 0..2), shift(S0[k]; -1..1), reverse(k), parallel(i)";
@@ -66,13 +73,19 @@ const POINTS: &str = "2000";
 
 /// Measures the benchmarks and examples whose name contains one of `names`, or all of them.
 pub(crate) fn measure(names: &[String]) -> Result<(), String> {
+    // The code generator alone needs neither isl nor C.
+    if let [only] = names
+        && only == "code"
+    {
+        return measure_code();
+    }
     let wanted = |name: &str| names.is_empty() || names.iter().any(|part| name.contains(part.as_str()));
     let benchmarks: Vec<_> = BENCHMARKS.iter().filter(|benchmark| wanted(benchmark.name)).collect();
     let mut examples = find_examples()?;
     examples.retain(|example| wanted(example));
     let explores = wanted("explore");
     if benchmarks.is_empty() && examples.is_empty() && !explores {
-        let known = BENCHMARKS.map(|benchmark| benchmark.name).join(", ") + ", explore";
+        let known = BENCHMARKS.map(|benchmark| benchmark.name).join(", ") + ", explore, code";
         return Err(format!("no benchmark or example matches `{}`; the benchmarks are {known}", names.join(" ")));
     }
 

@@ -24,7 +24,8 @@ Commands:
   test            set up, then check formatting, clippy and tidy, and run all tests
   tidy            check crate edges, file sizes, machine paths and other house rules
   ptx-check       assemble the PTX of the example kernels with NVIDIA's assembler, if it can be installed
-  bench [NAME…]   measure run time against C, compile time by stage, exploration; NAME picks some
+  bench [NAME…]   measure run time against C, compile time by stage, exploration; NAME picks some;
+                  `bench code` measures micro-kernels against the peak of the machine
   help            show this text";
 
 /// The exit code for a command line that makes no sense, as in the `farkas` command.

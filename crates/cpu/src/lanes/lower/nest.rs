@@ -172,7 +172,11 @@ impl Nest<'_> {
             for trip in 0..trips {
                 let offset = Linear { constant: trip.wrapping_mul(r#for.step), terms: Vec::new() };
                 self.bindings.insert(r#for.var.0, lo.clone().plus(&offset, 1));
+                // What is written out here must be what `promotable` saw, so the limit ends the attempt.
                 self.unrolled += r#for.body.len();
+                if self.unrolled > MAX_UNROLLED {
+                    return Err("too many copies of its statements".to_owned());
+                }
                 self.stmts(&r#for.body)?;
             }
             self.bindings.remove(&r#for.var.0);
@@ -222,7 +226,7 @@ impl Nest<'_> {
         let length = hi.plus(&lo, -1).as_constant()?;
         let trips = length.checked_add(r#for.step - 1)?.div_euclid(r#for.step).max(0);
         let wanted = r#for.kind == LoopKind::Unrolled && trips <= MAX_UNROLLED_TRIPS;
-        (trips <= 1 || wanted && self.unrolled < MAX_UNROLLED).then_some(trips)
+        (trips <= 1 || wanted).then_some(trips)
     }
 
     pub(super) fn differs_by_lane(&self, index: &Index) -> bool {

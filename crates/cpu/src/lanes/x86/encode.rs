@@ -105,8 +105,8 @@ impl<'a> Encoder<'a> {
             self.push(Instruction::with2(Code::Sub_rm64_imm32, Register::RSP, frame));
         }
         let stream = self.stream;
-        for item in &stream.items {
-            self.item(item)?;
+        for (position, item) in stream.items.iter().enumerate() {
+            self.item(item, position + 1 == stream.items.len())?;
         }
         self.pending.push(END);
         self.push(Ok(Instruction::with(Code::VEX_Vzeroupper)));
@@ -131,7 +131,7 @@ impl<'a> Encoder<'a> {
         self.instructions.push(instruction);
     }
 
-    fn item(&mut self, item: &Item) -> Result<(), String> {
+    fn item(&mut self, item: &Item, last: bool) -> Result<(), String> {
         match item {
             Item::Inst(inst) => {
                 let instruction = self.inst(inst)?;
@@ -150,8 +150,11 @@ impl<'a> Encoder<'a> {
             }
             Item::Return(status) => {
                 self.push(Instruction::with2(Code::Mov_r32_imm32, Register::EAX, *status));
-                let target = self.targets[&END];
-                self.push(Instruction::with_branch(Code::Jmp_rel32_64, target));
+                // The last one runs on into the end.
+                if !last {
+                    let target = self.targets[&END];
+                    self.push(Instruction::with_branch(Code::Jmp_rel32_64, target));
+                }
             }
             Item::LoopStart | Item::LoopEnd => {}
         }
@@ -228,6 +231,7 @@ impl<'a> Encoder<'a> {
                     instruction.set_op_kind(position, kind);
                     match kind {
                         OpKind::Immediate8 => instruction.set_immediate8(*value as u8),
+                        OpKind::Immediate8to64 => instruction.set_immediate8to64(*value),
                         OpKind::Immediate64 => instruction.set_immediate64(value.cast_unsigned()),
                         _ => instruction.set_immediate32to64(*value),
                     }
@@ -250,6 +254,7 @@ fn immediate_kind(code: Code) -> OpKind {
             OpKind::Immediate32to64
         }
         Code::Imul_r64_rm64_imm32 => OpKind::Immediate32to64,
+        Code::Add_rm64_imm8 => OpKind::Immediate8to64,
         _ => OpKind::Immediate8,
     }
 }

@@ -41,7 +41,7 @@ impl Selector<'_> {
         self.position += 1;
         let steps = r#loop.carried.iter().map(|carried| (carried.param, carried.next)).collect::<Vec<_>>();
         self.move_all(&steps);
-        self.general_op(Code::Add_rm64_imm32, count, Operand::Imm(-1));
+        self.general_op(Code::Add_rm64_imm8, count, Operand::Imm(-1));
         self.jump(Code::Jne_rel32_64, head);
         self.stream.items.push(Item::LoopEnd);
         self.place_label(exit);
