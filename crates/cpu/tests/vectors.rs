@@ -138,3 +138,36 @@ fn a_tier_that_the_host_lacks_is_refused() {
     assert_eq!(Tier::from_name("native"), Some(Tier::native()));
     assert_eq!(Tier::from_name("z80"), None);
 }
+
+/// Numbers of all magnitudes, and the special ones.
+fn edges() -> Vec<f64> {
+    let mut edges =
+        vec![0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.0, -1.0, 0.5, -0.5, 88.9, -104.2, 710.1];
+    edges.extend((0..60).map(|at| (f64::from(at) * 0.37 - 11.0) * 1.5f64.powi(at % 23 - 11)));
+    edges.extend([1e-40, -1e-40, 1e-310, 3e38, -1e300, 1e22, 12345.678]);
+    edges
+}
+
+#[test]
+fn functions_have_the_bits_of_their_definition() {
+    let (wide, n) = (edges(), edges().len());
+    let narrow: Vec<f32> = wide.iter().map(|x| *x as f32).collect();
+    let turned = |by: usize| (0..n).map(move |at| (at * 7 + by) % n);
+    for (ty, x) in [("f32", Data::from(narrow.clone())), ("f64", Data::from(wide.clone()))] {
+        let y: Data = match ty {
+            "f32" => turned(3).map(|at| narrow[at]).collect::<Vec<_>>().into(),
+            _ => turned(3).map(|at| wide[at]).collect::<Vec<_>>().into(),
+        };
+        let unary = math::Unary::ALL.iter().map(|function| format!("{}(x[i])", function.name()));
+        let binary = math::Binary::ALL.iter().map(|function| format!("{}(x[i], y[i])", function.name()));
+        for value in unary.chain(binary) {
+            let text = format!(
+                "kernel function(N; x: in {ty}[N], y: in {ty}[N], z: out {ty}[N]) {{
+                    vector(8) for i in 0..N {{ z[i] = {value} }}
+                }}"
+            );
+            let lanes = agree(&text, &[n as i64], &[], &[x.clone(), y.clone(), x.clone()]);
+            assert!(!lanes.starts_with('#'), "{value}: {lanes}");
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use loops::{Expr, ExprKind};
 use program::{BinaryOp, ScalarType, UnaryOp, Value};
 
+use super::functions::Floats;
 use super::{Argument, Lower, Nest, lane_type};
 use crate::lanes::ir::{self, Op, Type, ValueId};
 
@@ -111,7 +112,13 @@ impl Nest<'_> {
             UnaryOp::Function(math::Unary::Ceil) => ir::UnaryOp::Ceil,
             UnaryOp::Function(math::Unary::Trunc) => ir::UnaryOp::Trunc,
             UnaryOp::BitNot => ir::UnaryOp::Not,
-            UnaryOp::Function(function) => return Err(format!("the function `{}`", function.name())),
+            UnaryOp::Function(function) => {
+                return match ty {
+                    ScalarType::F32 => Ok(function.apply(&mut Floats::<f32>::new(self), a)),
+                    ScalarType::F64 => Ok(function.apply(&mut Floats::<f64>::new(self), a)),
+                    _ => Err(format!("`{}` of {ty}", function.name())),
+                };
+            }
         };
         Ok(self.make(lane_type(ty), Op::Unary(op, a)))
     }
@@ -146,6 +153,12 @@ impl Nest<'_> {
             BinaryOp::And | BinaryOp::BitAnd => ir::BinaryOp::And,
             BinaryOp::Or | BinaryOp::BitOr => ir::BinaryOp::Or,
             BinaryOp::BitXor => ir::BinaryOp::Xor,
+            BinaryOp::Function(function) if ty == ScalarType::F32 => {
+                return Ok(function.apply(&mut Floats::<f32>::new(self), a, b));
+            }
+            BinaryOp::Function(function) if ty == ScalarType::F64 => {
+                return Ok(function.apply(&mut Floats::<f64>::new(self), a, b));
+            }
             _ => return Err(format!("`{}` of {ty}", op.name())),
         };
         Ok(self.make(lane_type(ty), Op::Binary(op, a, b)))

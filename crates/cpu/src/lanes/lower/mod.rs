@@ -13,6 +13,7 @@ mod cells;
 mod clean;
 mod conditions;
 mod expr;
+mod functions;
 mod index;
 mod nest;
 mod targets;
