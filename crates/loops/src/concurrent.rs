@@ -167,11 +167,7 @@ impl Visit for SharedCell<'_> {
         match stmt {
             // Not every iteration gets inside.
             Stmt::If { cond, .. } if self.varying.cond(cond) => return,
-            Stmt::For(inner) => {
-                if self.varying.enter(inner) {
-                    return;
-                }
-            }
+            Stmt::For(inner) if self.varying.enter(inner) => return,
             Stmt::Store { array, index, .. } => self.write(*array, index),
             Stmt::Update { target: Target::Cell { array, index }, .. } if self.parallel => self.write(*array, index),
             _ => {}

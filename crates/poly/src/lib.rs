@@ -34,5 +34,7 @@ pub use prove::rewriting;
 pub use prove::{Instance, InstanceFault, Pair, Proven, Reduction, Subject, Verdict, Violation, prove};
 pub use replay::{Disagreement, Replay, Replayed, confirm, replay, replay_small};
 pub use scop::{Access, ArrayOrigin, Scop, ScopArray, Statement, StatementKind};
-pub use tree::{Band, Branch, Entry, Loop, LoopId, LoopKind, Marks, Node, StatementId, Tree, Unread, from_isl, uneven};
+pub use tree::{
+    Band, Branch, Entry, Loop, LoopId, LoopKind, Marks, Naming, Node, StatementId, Tree, Unread, from_isl, uneven,
+};
 pub use witness::Sample;

@@ -16,7 +16,7 @@ use crate::tree::{Branch, LoopId, LoopKind};
 
 pub(super) enum Judged {
     Fit(Vec<Reduction>),
-    Unfit(Violation),
+    Unfit(Box<Violation>),
 }
 
 pub(super) fn judge(subject: &Subject, branches: &[Branch], id: LoopId, kind: LoopKind) -> Attempt<Judged> {
@@ -24,7 +24,7 @@ pub(super) fn judge(subject: &Subject, branches: &[Branch], id: LoopId, kind: Lo
     if let LoopKind::Vector(lanes) = kind
         && is_wide(scop, branches, id, lanes)?
     {
-        return Ok(Judged::Unfit(Violation::Wide { id, lanes }));
+        return Ok(Judged::Unfit(Box::new(Violation::Wide { id, lanes })));
     }
     let mut reductions = Vec::new();
     for kind in DependenceKind::ALL {
@@ -44,7 +44,7 @@ pub(super) fn judge(subject: &Subject, branches: &[Branch], id: LoopId, kind: Lo
                 }
                 let times = Times { scop, branches };
                 if let Some(pair) = smallest_pair(&times, kind, dependence.clone(), carried)? {
-                    return Ok(Judged::Unfit(Violation::Carried { pair, id }));
+                    return Ok(Judged::Unfit(Box::new(Violation::Carried { pair, id })));
                 }
             }
         }

@@ -151,7 +151,7 @@ pub enum InstanceFault {
 pub fn prove(subject: &Rc<Subject>, tree: Tree) -> diag::Result<Verdict> {
     match find(subject, &tree) {
         Ok(Found::Nothing(reductions)) => Ok(Verdict::Legal(Proven { subject: Rc::clone(subject), tree, reductions })),
-        Ok(Found::Violation(violation)) => Ok(Verdict::Illegal(Box::new(violation))),
+        Ok(Found::Violation(violation)) => Ok(Verdict::Illegal(violation)),
         Err(Fault::Isl(isl::Error::Budget { spent, .. })) => Ok(Verdict::Unknown { spent }),
         Err(fault) => Err(fault.at("legality")),
     }
@@ -159,16 +159,16 @@ pub fn prove(subject: &Rc<Subject>, tree: Tree) -> diag::Result<Verdict> {
 
 enum Found {
     Nothing(BTreeMap<LoopId, Vec<Reduction>>),
-    Violation(Violation),
+    Violation(Box<Violation>),
 }
 
 fn find(subject: &Subject, tree: &Tree) -> Attempt<Found> {
     let branches = tree.branches();
     if let Some(violation) = instances::find_wrong(&subject.scop, &branches)? {
-        return Ok(Found::Violation(violation));
+        return Ok(Found::Violation(Box::new(violation)));
     }
     if let Some(pair) = order::find_reversed(subject, &branches)? {
-        return Ok(Found::Violation(Violation::Reversed(pair)));
+        return Ok(Found::Violation(Box::new(Violation::Reversed(pair))));
     }
     let mut reductions = BTreeMap::new();
     for (id, found) in tree.loops().filter(|(_, found)| matches!(found.kind, LoopKind::Parallel | LoopKind::Vector(_)))

@@ -19,6 +19,7 @@ use program::{Affine, Cond};
 
 pub use branch::{Branch, Entry};
 pub use from_isl::{Unread, from_isl};
+pub use times::Naming;
 pub(crate) use times::of_program;
 pub use to_isl::Marks;
 pub use uneven::uneven;
@@ -169,7 +170,7 @@ impl Tree {
         let mut found = Vec::new();
         fn walk(node: &Node, found: &mut Vec<LoopId>) -> bool {
             match node {
-                Node::Seq(nodes) | Node::Set(nodes) => nodes.iter().fold(false, |any, node| walk(node, found) || any),
+                Node::Seq(nodes) | Node::Set(nodes) => nodes.iter().filter(|node| walk(node, found)).count() > 0,
                 Node::Only { body, .. } => walk(body, found),
                 Node::Leaf(_) => false,
                 Node::Loop { id, body, .. } => {

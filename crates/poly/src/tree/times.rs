@@ -12,13 +12,13 @@ use crate::scop::{Scop, Statement};
 use crate::sets::Frame;
 use crate::witness::At;
 
+/// Says what a loop is called, given its level and what each statement counts with it.
+pub type Naming<'a> = dyn Fn(usize, &[(StatementId, &Affine)]) -> Loop + 'a;
+
 impl Tree {
     /// The tree in which each statement runs at the times given, components that are missing being 0. Statements share a
     /// component that is a loop for one of them. `name` is asked for each loop, at its level, with what the statements count.
-    pub fn from_times(
-        times: &[(StatementId, Vec<Affine>)],
-        name: &dyn Fn(usize, &[(StatementId, &Affine)]) -> Loop,
-    ) -> Tree {
+    pub fn from_times(times: &[(StatementId, Vec<Affine>)], name: &Naming<'_>) -> Tree {
         let mut loops = Vec::new();
         let mut branches: Vec<Branch> =
             times.iter().map(|(statement, _)| Branch { statement: *statement, entries: Vec::new() }).collect();

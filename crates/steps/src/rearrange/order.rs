@@ -28,7 +28,7 @@ pub(super) fn fuse(edit: &mut Edit<'_>, first: &Word, second: &Word, at: &Word) 
         _ => None,
     };
     let places: Option<Vec<i64>> = members.iter().map(place).collect();
-    let mut next = match places {
+    let free = match places {
         Some(places) => places.into_iter().max().unwrap_or(0) + 1,
         None => {
             members.iter().for_each(|number| edit.branches[*number].entries.insert(level + 1, Entry::Place(0)));
@@ -37,7 +37,7 @@ pub(super) fn fuse(edit: &mut Edit<'_>, first: &Word, second: &Word, at: &Word) 
     };
     let joining = [first, second]
         .map(|group| group.into_iter().filter(|number| !members.contains(number)).collect::<Vec<usize>>());
-    for group in joining {
+    for (next, group) in (free..).zip(joining) {
         for (order, number) in group.iter().enumerate() {
             edit.join(*number, &leader, level, at)?;
             // Parts of one source statement keep their order inside the shared loop.
@@ -45,7 +45,6 @@ pub(super) fn fuse(edit: &mut Edit<'_>, first: &Word, second: &Word, at: &Word) 
             edit.branches[*number].entries.splice(inside, [Entry::Place(next), Entry::Place(order as i64)]);
         }
         edit.forget_bands(&group);
-        next += 1;
     }
     edit.forget_bands(&members);
     Ok(())

@@ -171,7 +171,7 @@ fn find<'a>(before: Before<'a>, step: &Step, loops: &Loops) -> Drafted<Reduction
     }
     let (branch, called) = (branch(*position)?, tree.info(*id).name.as_str());
     let reduction =
-        Reduction { position: *position, op, statement, branch, level: *level, id: *id, name: called, expr: *expr };
+        Reduction { position: *position, op, statement, branch, level: *level, id: *id, name: called, expr };
     if !reduction.is_reduced(expr) {
         return Err(not_reduced(before, &reduction, &name, step).into());
     }
