@@ -7,7 +7,9 @@ use crate::Error;
 /// Arguments by position; afterwards the results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Env {
+    /// The sizes.
     pub params: Vec<i64>,
+    /// Scalar arguments.
     pub scalars: Vec<Value>,
     /// One entry for every array of the function or kernel. `in` and `inout` arrays must be there; an `out` array
     /// that is not starts as zeros; local arrays are left alone.

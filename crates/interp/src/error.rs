@@ -5,6 +5,7 @@ use program::ScalarType;
 
 /// A run-time failure. Spans are known for array programs only; a loop tree has none.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what happened, in the names of the fields")]
 pub enum Error {
     /// The data is at fault.
     #[error(transparent)]

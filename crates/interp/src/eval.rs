@@ -30,6 +30,7 @@ macro_rules! int_unary {
     };
 }
 
+/// The value of an operator or function of one operand.
 pub fn unary(op: UnaryOp, operand: Value) -> Value {
     match operand {
         Value::F32(x) => Value::F32(float_unary!(op, x, f32)),
@@ -122,6 +123,7 @@ macro_rules! int_binary {
     };
 }
 
+/// The value of an operator or function of two operands.
 #[inline]
 pub fn binary(op: BinaryOp, left: Value, right: Value) -> Result<Value, DivisionByZero> {
     if op == BinaryOp::Last {

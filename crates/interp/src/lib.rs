@@ -4,6 +4,7 @@
 //! typed error. Both forms are resolved into one small machine form (`machine`), which is then executed.
 //! Not here: isl, schedules, optimisation.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod concurrent;
 mod demand;

@@ -23,25 +23,37 @@ id! {
 /// One function as loops.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kernel {
+    /// As the program calls it.
     pub name: String,
+    /// Names of the sizes.
     pub params: Vec<String>,
+    /// Scalar arguments.
     pub scalars: Vec<ScalarDecl>,
+    /// Arguments and local arrays.
     pub arrays: Vec<ArrayDecl>,
     /// Names of the loop variables. Every variable belongs to exactly one `for`.
     pub vars: Vec<String>,
+    /// Scalar locals.
     pub locals: Vec<LocalDecl>,
+    /// What a call does.
     pub body: Vec<Stmt>,
 }
 
+/// A scalar argument.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScalarDecl {
+    /// For people.
     pub name: String,
+    /// Its type.
     pub ty: ScalarType,
 }
 
+/// A scalar local.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocalDecl {
+    /// For people.
     pub name: String,
+    /// Its type.
     pub ty: ScalarType,
 }
 
@@ -49,54 +61,78 @@ pub struct LocalDecl {
 /// each of its iterations one ([`Parallel::private`]); their content is undefined until written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrayDecl {
+    /// For people.
     pub name: String,
+    /// The type of its elements.
     pub ty: ScalarType,
     /// Extents over parameters only.
     pub shape: Vec<Index>,
+    /// Whose it is, and who may write it.
     pub role: Role,
 }
 
 /// What is done, in the order of the list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stmt {
+    /// A loop.
     For(For),
+    /// One of two lists.
     If {
+        /// Decides.
         cond: Cond,
+        /// Where it holds.
         then: Vec<Stmt>,
+        /// Where it does not.
         otherwise: Vec<Stmt>,
     },
     /// An ordered assignment: it stays where it is among the other accesses to its cell.
     Store {
+        /// The array.
         array: ArrayId,
+        /// One subscript per dimension.
         index: Vec<Index>,
+        /// What is stored.
         value: Expr,
     },
     /// One term of a reduction: `target = target op value`. Updates of one target by one operator may run in any order and
     /// be regrouped, as long as nothing else touches the target in between.
     Update {
+        /// What changes.
         target: Target,
         /// One of those that [`combines`] accepts.
         op: BinaryOp,
+        /// The term.
         value: Expr,
     },
     /// `array[index] = array[index] op value` at a cell that depends on data: checked like [`ExprKind::Gather`]. `op` is one
     /// that [`combines`] accepts, or [`BinaryOp::Last`], which replaces the value.
     Scatter {
+        /// The array.
         array: ArrayId,
+        /// One subscript per dimension.
         index: Vec<Expr>,
+        /// How the value is combined with what is there.
         op: BinaryOp,
+        /// The term.
         value: Expr,
+        /// Where in the source a failed check is reported.
         at: Option<Span>,
     },
+    /// An assignment to a local.
     Set {
+        /// The local.
         local: LocalId,
+        /// Its new value.
         value: Expr,
     },
     /// A buffer for the time of `body`: fresh, with undefined content, each time the statement runs. Nothing outside
     /// touches the array.
     Alloc {
+        /// The array.
         array: ArrayId,
+        /// Where it is.
         space: Space,
+        /// What uses it.
         body: Vec<Stmt>,
     },
     /// Every iteration of the innermost parallel loop around gets here before one goes on.
@@ -131,11 +167,17 @@ pub enum Space {
 /// `for var in lo..hi by step`: ascending, half open, step at least 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct For {
+    /// Its variable.
     pub var: VarId,
+    /// How its iterations run.
     pub kind: LoopKind,
+    /// The first value.
     pub lo: Index,
+    /// Less than this.
     pub hi: Index,
+    /// From one value to the next.
     pub step: i64,
+    /// One iteration.
     pub body: Vec<Stmt>,
 }
 
@@ -175,33 +217,47 @@ pub struct Reduction {
 /// A pure scalar expression. Operator semantics are those of `program` (see [`BinaryOp`], [`UnaryOp`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
+    /// What is computed.
     pub kind: ExprKind,
+    /// The type of the value.
     pub ty: ScalarType,
 }
 
+/// What an expression computes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
+    /// A number.
     Const(Value),
     /// As `i64`.
     Index(Index),
     /// As `bool`.
     Cond(Cond),
+    /// A scalar argument.
     Scalar(ScalarId),
+    /// A cell.
     Load {
+        /// The array.
         array: ArrayId,
+        /// One subscript per dimension.
         index: Vec<Index>,
     },
     /// A cell that depends on data. Subscripts are `i64`; those that are [`ExprKind::Index`] are proven to be in bounds,
     /// all others are checked at run time.
     Gather {
+        /// The array.
         array: ArrayId,
+        /// One subscript per dimension.
         index: Vec<Expr>,
     },
     /// The operand, where a check that fails in it is reported at this place of the source.
     At(Span, Box<Expr>),
+    /// A local.
     Local(LocalId),
+    /// An operator or function of one operand.
     Unary(UnaryOp, Box<Expr>),
+    /// An operator or function of two operands.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// The operand in the type of the expression.
     Cast(Box<Expr>),
     /// Only the chosen branch is evaluated.
     Select(Box<Expr>, Box<Expr>, Box<Expr>),
@@ -270,14 +326,17 @@ impl LoopKind {
 }
 
 impl Expr {
+    /// A number.
     pub fn constant(value: Value) -> Expr {
         Expr { ty: value.ty(), kind: ExprKind::Const(value) }
     }
 
+    /// The value of a local of that type.
     pub fn local(local: LocalId, ty: ScalarType) -> Expr {
         Expr { kind: ExprKind::Local(local), ty }
     }
 
+    /// The value of a cell of that type.
     pub fn load(array: ArrayId, index: Vec<Index>, ty: ScalarType) -> Expr {
         Expr { kind: ExprKind::Load { array, index }, ty }
     }

@@ -3,6 +3,7 @@
 //! In: what `poly` generated.  Out: a [`Verified`] kernel, simplified once for all back ends.
 //! Not here: isl, the choice of a schedule, machine code.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod access;
 mod cascade;

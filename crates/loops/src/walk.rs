@@ -7,26 +7,32 @@ use crate::{Cond, Expr, ExprKind, For, Index, Stmt, Target, VarId};
 
 /// Looks at every node. An overriding method calls the matching `descend_` method to go on.
 pub trait Visit {
+    /// An index expression.
     fn index(&mut self, index: &Index) {
         self.descend_index(index);
     }
 
+    /// A condition.
     fn cond(&mut self, cond: &Cond) {
         self.descend_cond(cond);
     }
 
+    /// A value.
     fn expr(&mut self, expr: &Expr) {
         self.descend_expr(expr);
     }
 
+    /// A statement.
     fn stmt(&mut self, stmt: &Stmt) {
         self.descend_stmt(stmt);
     }
 
+    /// A list of statements.
     fn block(&mut self, stmts: &[Stmt]) {
         stmts.iter().for_each(|stmt| self.stmt(stmt));
     }
 
+    /// The parts of an index expression.
     fn descend_index(&mut self, index: &Index) {
         match index {
             Index::Const(_) | Index::Param(_) | Index::Var(_) => {}
@@ -43,6 +49,7 @@ pub trait Visit {
         }
     }
 
+    /// The parts of a condition.
     fn descend_cond(&mut self, cond: &Cond) {
         match cond {
             Cond::Compare(_, a, b) => {
@@ -54,6 +61,7 @@ pub trait Visit {
         }
     }
 
+    /// The parts of a value.
     fn descend_expr(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Const(_) | ExprKind::Scalar(_) | ExprKind::Local(_) => {}
@@ -74,6 +82,7 @@ pub trait Visit {
         }
     }
 
+    /// The parts of a statement.
     fn descend_stmt(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::For(f) => {
@@ -109,14 +118,17 @@ pub trait Visit {
 
 /// Replaces nodes. An overriding method calls the matching `descend_` method to rewrite the children.
 pub trait Rewrite {
+    /// An index expression.
     fn index(&mut self, index: Index) -> Index {
         self.descend_index(index)
     }
 
+    /// A condition.
     fn cond(&mut self, cond: Cond) -> Cond {
         self.descend_cond(cond)
     }
 
+    /// A value.
     fn expr(&mut self, expr: Expr) -> Expr {
         self.descend_expr(expr)
     }
@@ -126,20 +138,24 @@ pub trait Rewrite {
         vec![self.descend_stmt(stmt)]
     }
 
+    /// A list of statements.
     fn block(&mut self, stmts: Vec<Stmt>) -> Vec<Stmt> {
         stmts.into_iter().flat_map(|stmt| self.stmt(stmt)).collect()
     }
 
+    /// A boxed index expression.
     fn boxed(&mut self, mut index: Box<Index>) -> Box<Index> {
         let inner = std::mem::replace(&mut *index, Index::Const(0));
         *index = self.index(inner);
         index
     }
 
+    /// A list of index expressions.
     fn indices(&mut self, indices: Vec<Index>) -> Vec<Index> {
         indices.into_iter().map(|index| self.index(index)).collect()
     }
 
+    /// What an update changes.
     fn target(&mut self, target: Target) -> Target {
         match target {
             Target::Cell { array, index } => Target::Cell { array, index: self.indices(index) },
@@ -147,10 +163,12 @@ pub trait Rewrite {
         }
     }
 
+    /// A list of values.
     fn exprs(&mut self, exprs: Vec<Expr>) -> Vec<Expr> {
         exprs.into_iter().map(|expr| self.expr(expr)).collect()
     }
 
+    /// The parts of an index expression.
     fn descend_index(&mut self, index: Index) -> Index {
         match index {
             Index::Const(_) | Index::Param(_) | Index::Var(_) => index,
@@ -165,6 +183,7 @@ pub trait Rewrite {
         }
     }
 
+    /// The parts of a condition.
     fn descend_cond(&mut self, cond: Cond) -> Cond {
         match cond {
             Cond::Compare(op, a, b) => Cond::Compare(op, self.index(a), self.index(b)),
@@ -174,6 +193,7 @@ pub trait Rewrite {
         }
     }
 
+    /// The parts of a value.
     fn descend_expr(&mut self, expr: Expr) -> Expr {
         let Expr { kind, ty } = expr;
         let kind = match kind {
@@ -193,6 +213,7 @@ pub trait Rewrite {
         Expr { kind, ty }
     }
 
+    /// The parts of a statement.
     fn descend_stmt(&mut self, stmt: Stmt) -> Stmt {
         match stmt {
             Stmt::For(For { var, kind, lo, hi, step, body }) => {
@@ -220,7 +241,9 @@ pub trait Rewrite {
 /// Replaces a loop variable by an index expression.
 #[derive(Debug)]
 pub struct Substitute<'a> {
+    /// What is replaced.
     pub var: VarId,
+    /// What takes its place.
     pub with: &'a Index,
 }
 
@@ -238,12 +261,14 @@ impl Rewrite for Substitute<'_> {
 pub struct VarsUsed(pub Vec<VarId>);
 
 impl VarsUsed {
+    /// Of some expressions.
     pub fn of_indices<'a>(indices: impl IntoIterator<Item = &'a Index>) -> Vec<VarId> {
         let mut used = Vec::new();
         indices.into_iter().for_each(|index| index.visit_vars(&mut |var| used.push(var)));
         used
     }
 
+    /// Of a condition.
     pub fn of_cond(cond: &Cond) -> Vec<VarId> {
         let mut used = Vec::new();
         cond.visit_vars(&mut |var| used.push(var));
@@ -256,6 +281,7 @@ impl VarsUsed {
 pub struct VarsBound(pub Vec<VarId>);
 
 impl VarsBound {
+    /// Of a statement and all in it.
     pub fn of(stmt: &Stmt) -> Vec<VarId> {
         let mut bound = VarsBound::default();
         bound.stmt(stmt);

@@ -5,7 +5,7 @@
 //! Not here: cells that the loop also writes (`loops::promote`).
 
 use cranelift_codegen::ir::{InstBuilder, Value};
-use loops::{ArrayId, Expr, ExprKind, For, Index, Stmt};
+use loops::{ArrayId, Expr, ExprKind, For, Index, Stmt, Visit};
 
 use super::linear::Atom;
 use super::{Emitter, clif_type};
@@ -85,12 +85,27 @@ fn always_loaded<'e>(expr: &'e Expr, cells: &mut Vec<(ArrayId, &'e [Index])>) {
 }
 
 fn stores_to(body: &[Stmt], array: ArrayId) -> bool {
-    body.iter().any(|stmt| match stmt {
-        Stmt::For(r#for) => stores_to(&r#for.body, array),
-        Stmt::If { then, otherwise, .. } => stores_to(then, array) || stores_to(otherwise, array),
-        Stmt::Store { array: stored, .. } | Stmt::Scatter { array: stored, .. } => *stored == array,
-        Stmt::Update { target, .. } => target.array() == Some(array),
-        Stmt::Alloc { body, .. } => stores_to(body, array),
-        Stmt::Set { .. } | Stmt::Barrier => false,
-    })
+    let mut stores = Stores { array, found: false };
+    stores.block(body);
+    stores.found
+}
+
+struct Stores {
+    array: ArrayId,
+    found: bool,
+}
+
+impl Visit for Stores {
+    // Only statements store.
+    fn index(&mut self, _: &Index) {}
+    fn expr(&mut self, _: &Expr) {}
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        self.found |= match stmt {
+            Stmt::Store { array, .. } | Stmt::Scatter { array, .. } => *array == self.array,
+            Stmt::Update { target, .. } => target.array() == Some(self.array),
+            _ => false,
+        };
+        self.descend_stmt(stmt);
+    }
 }

@@ -29,7 +29,9 @@ const COMBINING: [BinaryOp; 6] =
 /// What is wrong with the text, and in which line, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
+    /// Counted from 1.
     pub line: usize,
+    /// What is wrong.
     pub message: String,
 }
 

@@ -23,6 +23,7 @@ use crate::{
 pub struct Verified(Kernel);
 
 impl Verified {
+    /// The kernel, which anyone may change again.
     pub fn into_kernel(self) -> Kernel {
         self.0
     }
