@@ -37,9 +37,45 @@ fn case(seed: u64) -> Option<Case> {
     let mut slots = vec![START.cast_unsigned(), trips.cast_unsigned(), stride.cast_unsigned()];
     slots.extend([random.next(), 1.5f64.to_bits() ^ random.next() >> 40, 0]);
     assert_eq!(slots.len(), SLOTS as usize);
+    run(seed, program, slots, memory)
+}
+
+/// What a program should do, if it stays inside its memory.
+fn run(seed: u64, program: Verified, slots: Vec<u64>, memory: Vec<u8>) -> Option<Case> {
     let mut expected = memory.clone();
     let outcome = evaluate(&program, &slots, 0, &mut expected).ok()?;
     Some(Case { seed, program, slots, memory, expected, outcome })
+}
+
+/// The inner loop hands its values to the outer one crosswise: no two of them may share a register meanwhile.
+const CROSSED: &str = "
+lanes 8 \"crossed\" slots 6 {
+    v0: word = arg 0
+    v1: i32 = iota
+    v2: i32 = splat 5
+    v3: word = const 3
+    loop v3 {
+        carry v4: i32 = v1, v12 -> v13
+        carry v5: i32 = v2, v11 -> v14
+        v6: word = const 2
+        loop v6 {
+            carry v7: i32 = v4, v9 -> v11
+            carry v8: i32 = v5, v10 -> v12
+            v9: i32 = add v7, v7
+            v10: i32 = sub v8, v7
+        }
+    }
+    store v13, [v0 + 0]
+    store v14, [v0 + 32]
+}
+";
+
+#[test]
+fn values_that_cross_over_agree() {
+    let program = verify(parse(CROSSED).expect("it reads")).expect("it is right");
+    let memory = generate::memory(&mut Random::new(1));
+    let slots = vec![START.cast_unsigned(), 1, 1, 0, 0, 0];
+    check(&[run(0, program, slots, memory).expect("it stays inside its memory")]);
 }
 
 /// The tiers of this host, by name.

@@ -62,8 +62,10 @@ impl Selector<'_> {
         let same_shape = self.facts.uniform[init.index()] == self.facts.uniform[param.index()];
         let once = all.iter().filter(|other| other.init == init).count() == 1;
         let free = self.facts.last_use[init.index()] == entry;
+        // A register that another value has to be made in must not be kept busy until then.
+        let promised = |place: &Vec<VReg>| self.wanted.iter().flatten().any(|wanted| wanted == place);
         match &self.places[init.index()] {
-            place if same_shape && once && free && !place.is_empty() => place.clone(),
+            place if same_shape && once && free && !place.is_empty() && !promised(place) => place.clone(),
             _ => self.fresh_for(param),
         }
     }
