@@ -20,7 +20,8 @@ fn run(function: &farkas::Function, case: &Generated, interpret: bool) -> (Data,
     let (a, v, w) = (data(case.ty, n * m, 1), data(case.ty, n, 2), data(case.ty, m, 3));
     let (mut u, mut x) = (data(case.ty, n * m, 4), data(case.ty, n, 5));
     let mut args = Args::new();
-    args.data("A", &a, &[n, m]).data("v", &v, &[n]).data("w", &w, &[m]);
+    let flat = data(case.ty, n * m, 6);
+    args.data("A", &a, &[n, m]).data("v", &v, &[n]).data("w", &w, &[m]).data("F", &flat, &[n * m]);
     args.data_mut("U", &mut u, &[n, m]).data_mut("x", &mut x, &[n]);
     if interpret { function.interpret(&mut args) } else { function.call(&mut args) }.unwrap();
     drop(args);

@@ -67,7 +67,7 @@ pub(crate) fn generate(bytes: &[u8]) -> Generated {
         rounds: false,
         body: String::new(),
     };
-    generator.ty = generator.choose(&["i64", "f64", "i32", "f32"]);
+    generator.ty = generator.choose(&["i64", "f64", "i32", "f32", "u32", "u64"]);
     let n = generator.choose(&[3, 2, 1, 0, 5, 7]);
     let m = generator.choose(&[2, 3, 1, 0, 5, 7]);
     for (name, shape) in [("A", "NM"), ("v", "N"), ("w", "M"), ("U", "NM"), ("x", "N")] {
@@ -78,7 +78,7 @@ pub(crate) fn generate(bytes: &[u8]) -> Generated {
     }
     let ty = generator.ty;
     let source = format!(
-        "fn f<N, M>(A: {ty}[N, M], v: {ty}[N], w: {ty}[M], inout U: {ty}[N, M], inout x: {ty}[N]) {{\n{}}}\n",
+        "fn f<N, M>(A: {ty}[N, M], v: {ty}[N], w: {ty}[M], F: {ty}[N * M], inout U: {ty}[N, M], inout x: {ty}[N]) {{\n{}}}\n",
         generator.body
     );
     Generated { source, ty, n, m, rounds: generator.rounds }
@@ -188,11 +188,15 @@ impl Generator<'_> {
 
     /// Updates of cells that depend on data: in a forall, or in a loop with more in its value.
     fn scatter(&mut self, depth: usize) {
-        let op = self.choose(&["+=", "max=", "-=", "min="]);
+        let mut op = self.choose(&["+=", "max=", "-=", "min="]);
         self.rounds |= matches!(op, "+=" | "-=") && self.ty.starts_with('f');
         if self.pick(3) == 0 {
             let i = self.name("i");
             return self.line(depth, &format!("x[i64(v[{i}]) % N] {op} v[{i}] * 2"));
+        }
+        // One cell, or one row, at a time may also be replaced.
+        if self.pick(3) == 2 {
+            op = "=";
         }
         let position = self.choose(&[3, 4]);
         // The statement may not read what it updates.
@@ -220,7 +224,14 @@ impl Generator<'_> {
         }
         let t = self.name("t");
         let steps = self.choose(&[2, 1, 0, 3]);
-        self.line(depth, &format!("for {t} in 0..{steps} {{"));
+        // Where floats are rounded in another order, the loop might stop at another time.
+        let until = match self.pick(3) {
+            2 if self.is_int() => {
+                format!(" while any[k{t}: 0..N] (x[k{t}] {} v[k{t}])", self.choose(&["<", "!=", ">="]))
+            }
+            _ => String::new(),
+        };
+        self.line(depth, &format!("for {t} in 0..{steps}{until} {{"));
         let arrays = self.arrays.len();
         for _ in 0..1 + self.pick(2) {
             self.statement(depth + 1);
@@ -284,11 +295,32 @@ impl Generator<'_> {
         }
     }
 
+    fn is_int(&self) -> bool {
+        !self.ty.starts_with('f')
+    }
+
+    /// An operation on bits; of floats, a test.
+    fn bits(&mut self, depth: usize, target: Option<&Target>) -> String {
+        let one = self.expr(depth - 1, target);
+        if !self.is_int() {
+            return format!("(if is_nan({one}) or is_inf({one}) then 1 else {})", self.read(target));
+        }
+        match self.pick(6) {
+            0 => format!("({one} & {})", self.expr(depth - 1, target)),
+            1 => format!("({one} | {})", self.expr(depth - 1, target)),
+            2 => format!("({one} ^ {})", self.expr(depth - 1, target)),
+            3 => format!("(~{one})"),
+            4 => format!("({one} << {})", self.choose(&["1", "7", "31"])),
+            _ => format!("({one} >> {})", self.read(target)),
+        }
+    }
+
     fn expr(&mut self, depth: usize, target: Option<&Target>) -> String {
         if depth == 0 {
             return self.read(target);
         }
-        match self.pick(9) {
+        match self.pick(10) {
+            9 => self.bits(depth, target),
             0 | 1 => self.read(target),
             2 => format!("({} + {})", self.expr(depth - 1, target), self.expr(depth - 1, target)),
             3 => format!("({} - {})", self.expr(depth - 1, target), self.expr(depth - 1, target)),
@@ -332,8 +364,15 @@ impl Generator<'_> {
 
     /// A cell that is certainly there, a literal, or an index value.
     fn read(&mut self, target: Option<&Target>) -> String {
-        match self.pick(8) {
+        match self.pick(9) {
             6 => return self.leaf(),
+            8 => {
+                let over =
+                    |extent| self.indices.iter().rev().find(|index| index.extent == extent).map(|index| &index.name);
+                if let (Some(row), Some(column)) = (over('N'), over('M')) {
+                    return format!("F[{row} * M + {column}]");
+                }
+            }
             7 => {
                 if let Some(looked_up) = self.gather() {
                     return looked_up;
@@ -381,7 +420,8 @@ impl Generator<'_> {
             let position = self.pick(self.indices.len());
             return format!("{}({})", self.ty, self.indices[position].name);
         }
-        self.choose(&["1", "0", "2", "-3"]).to_string()
+        let last = if self.ty.starts_with('u') { "0x80000000" } else { "-3" };
+        self.choose(&["1", "0", "2", last]).to_string()
     }
 
     /// A subscript, and whether it is certainly in range.

@@ -8,6 +8,9 @@ pub(crate) fn data(ty: &str, len: usize, seed: i64) -> Data {
     match ty {
         "i64" => Data::I64(values.collect()),
         "i32" => Data::I32(values.map(|value| value as i32).collect()),
+        // Negative values are the largest ones.
+        "u32" => Data::U32(values.map(|value| value as u32).collect()),
+        "u64" => Data::U64(values.map(|value| value as u64).collect()),
         "f64" => Data::F64(values.map(|value| value as f64 * 0.5).collect()),
         _ => Data::F32(values.map(|value| value as f32 * 0.5).collect()),
     }

@@ -85,6 +85,11 @@ impl Lowerer<'_> {
                     .help("a size is a parameter: declare it between `<` and `>` instead of as an argument");
             } else if typed.expr.ty.is_float() {
                 diagnostic = diagnostic.note(format!("its type is {}", typed.expr.ty));
+            } else if what == "a bound" && depends_on_data(&typed.expr) {
+                diagnostic = diagnostic
+                    .note("how often a loop runs cannot depend on data")
+                    .help("take in all values, and choose by a condition: `sum[k] (if lo[i] <= k and k < lo[i + 1] then … else 0)`")
+                    .help("for sparse rows, keep the row of each entry: `y[row[k]] += val[k] * x[col[k]]`");
             }
             self.report(diagnostic);
         }
@@ -412,7 +417,8 @@ impl Lowerer<'_> {
 
     /// `is_nan(x)` and `is_inf(x)`, by comparisons with infinity, which NaN fails whatever its sign.
     fn lower_test(&mut self, name: &str, arg: Typed, span: Span) -> Option<Typed> {
-        let value = self.settle(arg)?;
+        // A literal is a float here, as it is for `sqrt`.
+        let value = if arg.weak == Weak::Int { self.coerce(arg, ScalarType::F64)? } else { self.settle(arg)? };
         let ty = value.ty;
         if !ty.is_float() {
             let message = format!("`{name}` does not apply to {ty}");
