@@ -10,6 +10,7 @@
 //!   it might not store, loading the cell could leave the array and storing it back could race.
 
 use crate::access::{Accesses, UseLocal, declare_local};
+use crate::concurrent::reductions_of;
 use crate::prune::prune;
 use crate::walk::{Rewrite, VarsBound, VarsUsed};
 use crate::{ArrayId, CompareOp, Cond, Expr, For, Index, Kernel, LoopKind, Stmt, VarId};
@@ -25,7 +26,7 @@ pub fn promote(mut kernel: Kernel) -> Kernel {
 
 struct Promote<'a> {
     kernel: &'a mut Kernel,
-    /// What parallel loops around reduce: in them it is updated and nothing else.
+    /// What parallel and vector loops around reduce: in them it is updated and nothing else.
     reduced: Vec<ArrayId>,
 }
 
@@ -43,8 +44,14 @@ impl Rewrite for Promote<'_> {
 
     fn stmt(&mut self, stmt: Stmt) -> Vec<Stmt> {
         let outside = self.reduced.len();
-        if let Stmt::For(For { kind: LoopKind::Parallel(parallel), .. }) = &stmt {
-            self.reduced.extend(parallel.reductions.iter().map(|reduction| reduction.array));
+        if let Stmt::For(f) = &stmt {
+            let reductions = match &f.kind {
+                LoopKind::Parallel(parallel) => parallel.reductions.clone(),
+                // What lanes add up in together is no lane's own either.
+                LoopKind::Vector(_) => reductions_of(f),
+                LoopKind::Serial | LoopKind::Unrolled => Vec::new(),
+            };
+            self.reduced.extend(reductions.iter().map(|reduction| reduction.array));
         }
         let stmt = self.descend_stmt(stmt);
         self.reduced.truncate(outside);
