@@ -35,6 +35,10 @@ pub(crate) struct Compile {
     #[arg(long, help_heading = "Compiling")]
     verify_dynamic: bool,
 
+    /// Instructions to use: native, x86-64-v4, x86-64-v3, x86-64-v2 or baseline [default: native]
+    #[arg(long, value_name = "LEVEL", value_parser = parse_tier, help_heading = "Compiling")]
+    cpu: Option<farkas::Tier>,
+
     #[command(flatten)]
     proof: Proof,
 }
@@ -46,9 +50,13 @@ pub(crate) struct Proof {
     #[arg(long, help_heading = "Compiling")]
     strict_order: bool,
 
-    /// Time for each stage that asks the solver; the scheduler then falls back to the original order
+    /// Time for proving and compiling one function; the scheduler has a share of it, and then the program's own order is used
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_seconds, help_heading = "Compiling")]
     time_limit: Duration,
+
+    /// Memory that the solver may hold at once, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..=1 << 40), help_heading = "Compiling")]
+    memory_limit: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -82,6 +90,7 @@ impl Compile {
             order,
             schedule,
             verify_dynamic: self.verify_dynamic,
+            cpu: self.cpu,
             ..self.proof.options()
         }))
     }
@@ -89,11 +98,26 @@ impl Compile {
 
 impl Proof {
     fn options(&self) -> farkas::Options {
-        farkas::Options { time_limit: self.time_limit, strict_order: self.strict_order, ..Default::default() }
+        farkas::Options {
+            time_limit: self.time_limit,
+            memory_limit: Some(self.memory_limit << 20),
+            strict_order: self.strict_order,
+            ..Default::default()
+        }
     }
 
     fn engine(&self) -> Engine {
         Engine::with_options(self.options())
+    }
+}
+
+/// A level of instructions that this machine has.
+fn parse_tier(text: &str) -> Result<farkas::Tier, String> {
+    let names = || farkas::Tier::ALL.map(farkas::Tier::name).join(", ");
+    let tier = farkas::Tier::from_name(text).ok_or_else(|| format!("the levels are native, {}", names()))?;
+    match tier.is_available() {
+        true => Ok(tier),
+        false => Err(format!("this machine does not have it; the best that it has is {}", farkas::Tier::native())),
     }
 }
 

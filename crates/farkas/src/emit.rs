@@ -21,6 +21,8 @@ pub enum Emit {
     Script,
     /// The loop tree.
     Loops,
+    /// The lane programs of vector loops.
+    Lanes,
     /// Cranelift's intermediate form.
     Clif,
     /// Machine code.
@@ -28,7 +30,7 @@ pub enum Emit {
 }
 
 impl Emit {
-    pub const ALL: [Emit; 10] = [
+    pub const ALL: [Emit; 11] = [
         Emit::Ast,
         Emit::Program,
         Emit::Statements,
@@ -37,6 +39,7 @@ impl Emit {
         Emit::Schedule,
         Emit::Script,
         Emit::Loops,
+        Emit::Lanes,
         Emit::Clif,
         Emit::Asm,
     ];
@@ -51,6 +54,7 @@ impl Emit {
             Emit::Schedule => "schedule",
             Emit::Script => "script",
             Emit::Loops => "loops",
+            Emit::Lanes => "lanes",
             Emit::Clif => "clif",
             Emit::Asm => "asm",
         }

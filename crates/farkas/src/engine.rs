@@ -25,6 +25,8 @@ pub struct Options {
     pub strict_order: bool,
     /// Replay every schedule at small sizes as a second opinion; slow.
     pub verify_dynamic: bool,
+    /// The instructions to use; the best that the host has if nothing is said. Results have the same bits with all of them.
+    pub cpu: Option<cpu::Tier>,
     /// A schedule to follow instead of those in the program's file.
     pub schedule: Option<Schedule>,
 }
@@ -39,6 +41,7 @@ impl Default for Options {
             order: Order::Written,
             strict_order: false,
             verify_dynamic: false,
+            cpu: None,
             schedule: None,
         }
     }
@@ -208,6 +211,11 @@ impl Checked {
     /// The time of each stage, in order.
     pub fn timings(&self) -> &[Timing] {
         &self.log.timings
+    }
+
+    /// The text forms that were asked for, up to the schedule.
+    pub fn texts(&self) -> &[(Emit, String)] {
+        &self.log.texts
     }
 }
 

@@ -36,6 +36,7 @@ mod sizes;
 pub use args::{Args, Element, ScalarArg};
 pub use call::CallError;
 pub use cpu::CallError as RunError;
+pub use cpu::Tier;
 /// Diagnostics, their rendering, and the pages that explain them.
 pub use diag;
 /// Coordinate transforms: IterDomain algebra, CuTe layouts, morphisms, coordinate graphs.

@@ -91,6 +91,7 @@ pub(crate) fn check(source: &Source, function: &Function, options: &Options, log
     line.within_budget(|line, ctx| {
         let subject = line.analyse(ctx)?;
         let decided = line.stage("schedule", |line| line.decide(ctx, &subject))?;
+        line.emit_schedule(&decided)?;
         line.replay(&decided.proven)
     })
 }
@@ -222,9 +223,13 @@ impl Line<'_> {
             line.poly(loops::verify(if line.options.strict_order { kernel } else { loops::cascade(kernel) }))
         })?;
         self.emit(Emit::Loops, || kernel.to_string());
-        let keep_text = self.options.emit.iter().any(|emit| matches!(emit, Emit::Clif | Emit::Asm));
-        let cpu_options = cpu::Options { keep_text, ..cpu::Options::default() };
+        let keep_text = self.options.emit.iter().any(|emit| matches!(emit, Emit::Lanes | Emit::Clif | Emit::Asm));
+        let cpu_options = cpu::Options { keep_text, tier: self.options.cpu, ..cpu::Options::default() };
         let compiled = self.stage("codegen", |line| line.poly(cpu::compile_with(&kernel, &cpu_options)))?;
+        self.emit(Emit::Lanes, || match compiled.lanes() {
+            "" => format!("# `{}` has no vector loops.\n", kernel.name),
+            lanes => lanes.to_string(),
+        });
         self.emit(Emit::Clif, || compiled.clif().to_string());
         self.emit(Emit::Asm, || compiled.asm().to_string());
         Ok(Code { kernel, compiled })

@@ -62,6 +62,25 @@ fn schedules_of_the_examples_are_read_again() {
     }
 }
 
+/// What is checked is what is run.
+#[test]
+fn all_commands_decide_alike() {
+    let emit = vec![Emit::Schedule, Emit::Script];
+    for source in examples() {
+        let compiled = compile(&source, None);
+        let engine = Engine::with_options(Options { emit: emit.clone(), ..Options::default() });
+        let checked = engine.check(&source).unwrap_or_else(|error| panic!("{}", error.render(Style::Plain)));
+        assert_eq!(checked.len(), compiled.functions().len());
+        for (checked, compiled) in checked.iter().zip(compiled.functions()) {
+            for wanted in &emit {
+                let of = |texts: &[(Emit, String)]| texts.iter().find(|(emit, _)| emit == wanted).cloned();
+                assert!(of(checked.texts()).is_some());
+                assert_eq!(of(checked.texts()), of(compiled.texts()), "{} of {}", compiled.name(), source.name());
+            }
+        }
+    }
+}
+
 /// A stage that ran twice would be there twice.
 #[test]
 fn no_stage_runs_twice() {

@@ -127,6 +127,7 @@ fn run_time_errors_have_their_own_code() {
 #[test]
 fn a_budget_that_ran_out_has_its_own_code() {
     let place = Place::new();
+    place.farkas("check matmul.fks --memory-limit 0").fails(2, &["1.."]);
     place.farkas("check matmul.fks --time-limit 0.0000001").fails(3, &["the budget of stage", "--time-limit"]);
 }
 

@@ -2,7 +2,7 @@
 
 use crate::support::{MATMUL, Place, TWO, command, outcome, repository};
 
-const FORMS: [(&str, &str); 10] = [
+const FORMS: [(&str, &str); 11] = [
     ("ast", "sum k"),
     ("program", "forall"),
     ("statements", "domain"),
@@ -11,6 +11,7 @@ const FORMS: [(&str, &str); 10] = [
     ("schedule", "domain:"),
     ("script", "S0_update[i, j, k] -> ["),
     ("loops", "for "),
+    ("lanes", "no vector loops"),
     ("clif", "function"),
     ("asm", "ret"),
 ];
@@ -23,6 +24,15 @@ fn every_form_has_a_text() {
         let build = outcome(&output).succeeds().prints(&[word]);
         assert!(!build.stdout.starts_with("---") && build.stdout.ends_with('\n'), "{build:#?}");
     }
+}
+
+#[test]
+fn vector_loops_have_lane_programs_for_the_instructions_asked_for() {
+    let place = Place::new();
+    place.write("v.fks", b"fn f<N>(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] * 2 }\nschedule f { vectorize i by 8 }\n");
+    place.farkas("build v.fks --emit=lanes").succeeds().prints(&["lanes"]);
+    place.farkas("run v.fks --cpu baseline --in x=[1,2,3] --verify").succeeds().prints(&["2, 4, 6"]);
+    place.farkas("run v.fks --cpu 486 --in x=[1]").fails(2, &["the levels are native, baseline"]);
 }
 
 #[test]
