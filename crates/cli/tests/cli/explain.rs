@@ -92,7 +92,7 @@ fn every_code_in_the_sources_has_a_page() {
         }
     }
     let mut found = BTreeSet::new();
-    for name in ["syntax", "program", "poly", "farkas"] {
+    for name in ["syntax", "program", "poly", "steps", "choice", "farkas"] {
         visit(&repository().join("crates").join(name).join("src"), &mut found);
     }
     let explained: BTreeSet<String> = codes().into_iter().chain(UNREACHABLE.map(str::to_string)).collect();

@@ -82,7 +82,7 @@ fn repetitions_start_from_the_same_inputs() {
     let place = Place::new();
     let run = place.farkas("run double.fks --in A=[1,2] --repeat 3 --time --verify").succeeds();
     assert!(run.stdout.contains("[2.0, 4.0]"), "{run:#?}");
-    for stage in ["parse", "schedule", "legality", "codegen", "total", "run", "verify"] {
+    for stage in ["parse", "schedule", "loops", "codegen", "total", "run", "verify"] {
         let line = run.stderr.lines().find_map(|line| line.strip_prefix(&format!("time: {stage} ")));
         let number = line.and_then(|rest| rest.strip_suffix(" ms")).and_then(|number| number.parse::<f64>().ok());
         assert!(number.is_some_and(|number| number >= 0.0), "{stage} in {run:#?}");

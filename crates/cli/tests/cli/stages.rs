@@ -31,7 +31,7 @@ fn vector_loops_have_lane_programs_for_the_instructions_asked_for() {
     let place = Place::new();
     place.write("v.fks", b"fn f<N>(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] * 2 }\nschedule f { vectorize i by 8 }\n");
     place.farkas("build v.fks --emit=lanes").succeeds().prints(&["lanes"]);
-    place.farkas("run v.fks --cpu baseline --in x=[1,2,3] --verify").succeeds().prints(&["2, 4, 6"]);
+    place.farkas("run v.fks --cpu baseline --in x=[1,2,3] --verify").succeeds().prints(&["2.0, 4.0, 6.0"]);
     place.farkas("run v.fks --cpu 486 --in x=[1]").fails(2, &["the levels are native, baseline"]);
 }
 
