@@ -50,7 +50,11 @@ impl<'a> Subject<'a> {
         let ctx = Context::new().unwrap();
         let scop = poly::model(&ctx, &program.functions[0]).unwrap();
         let dependences = poly::dependences(&scop).unwrap();
-        let params = vec![case.n as i64, case.m as i64];
+        let mut params = vec![case.n as i64, case.m as i64];
+        for param in &program.functions[0].params[2..] {
+            let derived = param.derived.as_ref().unwrap();
+            params.push(derived.eval(&|param| params[param.index()]).unwrap());
+        }
         Subject { case, written: Rc::new(poly::Subject { scop, dependences, written: None }), params }
     }
 
@@ -137,7 +141,7 @@ impl<'a> Subject<'a> {
         let kernel = loops::optimize(poly::generate(proven).map_err(|error| show(&error))?);
         let kernel = loops::verify(kernel).map_err(|error| show(&error))?;
         let (n, m) = (self.case.n, self.case.m);
-        let arguments = [("A", n * m, 1), ("v", n, 2), ("w", m, 3), ("U", n * m, 4), ("x", n, 5)];
+        let arguments = [("A", n * m, 1), ("v", n, 2), ("w", m, 3), ("U", n * m, 4), ("x", n, 5), ("F", n * m, 6)];
         let argument = |name: &str| {
             let (_, length, seed) = arguments.iter().find(|(known, ..)| *known == name)?;
             Some(values::data(self.case.ty, *length, *seed))
