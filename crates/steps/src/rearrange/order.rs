@@ -55,6 +55,10 @@ impl Edit<'_> {
     fn join(&mut self, number: usize, leader: &Branch, level: usize, at: &Word) -> Applied<()> {
         let branch = &self.branches[number];
         let shared = leader.shared_with(branch);
+        if branch.entries[shared..].iter().any(|entry| matches!(entry, Entry::Only(_))) {
+            let what = format!("`{}` is split; fuse first, then split", self.name(number));
+            return Err(self.misuse(self.step.span, what));
+        }
         let mut entries = branch.entries[..shared].to_vec();
         let mut rest = branch.entries[shared..].iter();
         let mut matched = Vec::new();
