@@ -66,7 +66,9 @@ fn candidates(subject: &Rc<Subject>, time: Duration) -> diag::Result<Vec<Candida
         }
     }
     if scop.equations.is_empty() {
-        trees.push(("own order", own_order(scop, &scop.order)));
+        let own = own_order(scop, &scop.order);
+        trees.extend(sums_together(scop, &own).map(|tree| ("own order, sums together", tree)));
+        trees.push(("own order", own));
         if single {
             trees.push(("as written", scop.order.clone()));
         }
@@ -122,6 +124,57 @@ pub fn own_order(scop: &Scop, tree: &Tree) -> Tree {
         start = end;
     }
     Tree::grow(loops, branches)
+}
+
+/// The reductions of each statement in one loop, where they have loops of the same name in the same place: what they read is read
+/// once. None if there are no such.
+fn sums_together(scop: &Scop, tree: &Tree) -> Option<Tree> {
+    let (loops, mut branches) = (tree.table(), tree.branches());
+    let kind = |branch: &Branch| scop.at(branch.statement).kind;
+    let mut found = false;
+    for number in 0..branches.len() {
+        if !kind(&branches[number]).is_update() {
+            continue;
+        }
+        let leader = branches[number].clone();
+        let source = &scop.at(leader.statement).source;
+        let Some((level, id, _)) = leader.loops().next_back() else { continue };
+        // Its loop stands at a place of a sequence, and so do those of the others.
+        let Some(Entry::Place(_)) = level.checked_sub(1).and_then(|place| leader.entries.get(place)) else { continue };
+        for other in number + 1..branches.len() {
+            let branch = &branches[other];
+            let Some((own_level, own, expr)) = branch.loops().next_back() else { continue };
+            let alike = scop.at(branch.statement).source == *source
+                && kind(branch).is_update()
+                && own != id
+                && own_level == level
+                && branch.shared_with(&leader) == level - 1
+                && loops[own.index()].name == loops[id.index()].name;
+            if !alike {
+                continue;
+            }
+            let joined = Entry::Loop(id, expr.clone());
+            // Inits that stand between them go in front.
+            for between in number + 1..other {
+                let init = matches!(kind(&branches[between]), poly::StatementKind::Init(_));
+                if init && branches[between].shared_with(&leader) == level - 1 {
+                    branches[between].entries[level - 1] = Entry::Place(-1);
+                }
+            }
+            branches[other].entries[level - 1] = leader.entries[level - 1].clone();
+            branches[other].entries[level] = joined;
+            found = true;
+        }
+    }
+    if !found {
+        return None;
+    }
+    // Those that share a loop now follow each other in it.
+    let ends: Vec<usize> = (0..branches.len()).filter(|number| kind(&branches[*number]).is_update()).collect();
+    for (order, number) in ends.into_iter().enumerate() {
+        branches[number].entries.push(Entry::Place(order as i64));
+    }
+    Some(Tree::grow(loops, branches))
 }
 
 /// The iterator whose loop should be innermost, if that is clearly better than the loop that is.

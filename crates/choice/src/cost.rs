@@ -1,12 +1,13 @@
 //! Cost: one number by which schedules of a program are compared, without generating anything.
 //!
 //! Counted is what one iteration of every innermost body pays: nothing for a cell that stays where it is or in a register,
-//! one for the next cell, a cache line for any other, and something for every condition that is decided there. A body counts
+//! one for the next cell, a cache line for any other, something for every condition that is decided there, and the whole way through
+//! its operators where each iteration waits for the one before. A body counts
 //! by the number of loops around it. A local array that must outlive the loops it could live in pays for its size.
 //! Not here: machines. Only the order of two costs means something.
 
 use poly::{Branch, LoopId, Scop, Statement, StatementId, Tree};
-use program::{Affine, ArrayId, Atom, IterId, Role, Subscript};
+use program::{Affine, ArrayId, Atom, BinaryOp, ExprKind, IterId, Role, Subscript, UnaryOp};
 
 /// The weight of one more loop around a body: a loop runs so many times.
 const PER_LOOP: u64 = 16;
@@ -29,6 +30,7 @@ pub(crate) fn cost(scop: &Scop, tree: &Tree, uneven: &[(usize, LoopId)]) -> u64 
                 body += walk.step(&access.index);
             }
         }
+        body += walk.chain(statement);
         let conditions = uneven.iter().filter(|(other, id)| *other == number && !tree.info(*id).separate).count();
         body += CONDITION * conditions as u64;
         sum = sum.saturating_add(weight(walk.depth).saturating_mul(body));
@@ -80,6 +82,43 @@ impl Walk {
             (true, Some(-1 | 1)) => 1,
             _ => LINE,
         }
+    }
+}
+
+/// What an operator adds to the wait for a value.
+const OPERATOR: u64 = 4;
+/// What a division adds, and anything that takes as long.
+const DIVISION: u64 = 16;
+
+impl Walk {
+    /// How long an iteration waits for the one before: nothing unless the statement reads the cell that it wrote then. The
+    /// terms of a reduction wait for nobody, because they can be regrouped.
+    fn chain(&self, statement: &Statement) -> u64 {
+        let Some(moved) = self.moved.as_ref().filter(|_| !statement.kind.is_update()) else { return 0 };
+        let array = statement.write.array;
+        let is_previous = |read: &poly::Access| {
+            let pairs = statement.write.index.iter().zip(&read.index);
+            let mut moves = false;
+            let all = pairs.into_iter().all(|(write, read)| {
+                let (Some(write), Some(read)) = (write.as_affine(), read.as_affine()) else { return false };
+                let (Some(by), Some(apart)) = (distance(write, moved), write.sub(read)) else { return false };
+                moves |= by != 0;
+                apart.as_constant() == Some(by)
+            });
+            all && moves
+        };
+        if !statement.reads.iter().any(|read| read.array == array && is_previous(read)) {
+            return 0;
+        }
+        let mut wait = 0;
+        statement.value.visit(&mut |expr| {
+            wait += match &expr.kind {
+                ExprKind::Binary(BinaryOp::Div, ..) | ExprKind::Unary(UnaryOp::Function(_), _) => DIVISION,
+                ExprKind::Binary(..) => OPERATOR,
+                _ => 0,
+            }
+        });
+        wait
     }
 }
 
