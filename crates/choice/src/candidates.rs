@@ -155,10 +155,10 @@ fn sums_together(scop: &Scop, tree: &Tree) -> Option<Tree> {
             }
             let joined = Entry::Loop(id, expr.clone());
             // Inits that stand between them go in front.
-            for between in number + 1..other {
-                let init = matches!(kind(&branches[between]), poly::StatementKind::Init(_));
-                if init && branches[between].shared_with(&leader) == level - 1 {
-                    branches[between].entries[level - 1] = Entry::Place(-1);
+            for between in &mut branches[number + 1..other] {
+                let init = matches!(kind(between), poly::StatementKind::Init(_));
+                if init && between.shared_with(&leader) == level - 1 {
+                    between.entries[level - 1] = Entry::Place(-1);
                 }
             }
             branches[other].entries[level - 1] = leader.entries[level - 1].clone();
