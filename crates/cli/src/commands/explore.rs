@@ -45,6 +45,8 @@ Dimensions of a space, of which a point takes one choice each, applied from left
                                 a choice only if 0 is among the numbers
   interchange(i,j)  reverse(i)  parallel(i)  fuse(S0,S1 at i)  fission(S0,S1 at i)
                                 not at all, or once; without `at`, as far in as possible
+  rfactor(S0[k])  pack(B at k)  compute_at(a at S1[i])  inline(a)
+                                not at all, or once; these change the statements
 Loops belong to the first nest that has them all; S0[i,j] means those of one statement.
 
 The table has a column per dimension, the verdict (legal, illegal, refused if a transformation does
