@@ -1,6 +1,6 @@
 //! Witnesses: the smallest point of a set, as numbers in the user's names.
 
-use isl::{Aff, Dim, Set};
+use isl::{Aff, Dim, Point, Set, Val};
 use program::{Affine, Cond, Function, IterId, ParamId};
 
 use crate::fault::{Attempt, Fault};
@@ -28,7 +28,12 @@ pub(crate) fn smallest(set: Set, context: &Set) -> Attempt<Option<Sample>> {
         sum = sum.add_coefficient_si(Dim::Param, param, 1)?;
     }
     let set = set.intersect(sum.eq_set(Aff::zero_on_domain_space(space)?)?)?;
-    let point = set.move_dims(Dim::Set, 1, Dim::Param, 0, params)?.lexmin()?.sample_point()?;
+    let set = set.move_dims(Dim::Set, 1, Dim::Param, 0, params)?;
+    let mut point = set.clone().lexmin()?.sample_point()?;
+    // isl can lose the integers of a minimum in which a coordinate must be even or odd.
+    if point.is_void()? {
+        point = descend(set, 1 + params + dims)?;
+    }
     let coordinate = |position: usize| -> Attempt<i64> {
         let value = point.get_coordinate_val(Dim::Set, position)?;
         value.to_i64()?.ok_or_else(|| Fault::bug("a witness has a coordinate past 64 bits"))
@@ -37,6 +42,28 @@ pub(crate) fn smallest(set: Set, context: &Set) -> Attempt<Option<Sample>> {
         params: (1..=params).map(coordinate).collect::<Attempt<_>>()?,
         point: (1 + params..1 + params + dims).map(coordinate).collect::<Attempt<_>>()?,
     }))
+}
+
+/// A point of a set that is not empty, made smaller coordinate by coordinate as far as few tries do it.
+fn descend(mut set: Set, dims: usize) -> Attempt<Point> {
+    const TRIES: i64 = 32;
+    let mut point = set.clone().sample_point()?;
+    for position in 0..dims {
+        let found = point.get_coordinate_val(Dim::Set, position)?.to_i64()?;
+        let found = found.ok_or_else(|| Fault::bug("a witness has a coordinate past 64 bits"))?;
+        let mut smallest = found;
+        for value in 0.max(found.saturating_sub(TRIES))..found {
+            let fixed = set.clone().fix_val(Dim::Set, position, Val::from_i64(set.context(), value)?)?;
+            if !fixed.is_empty()? {
+                smallest = value;
+                break;
+            }
+        }
+        let value = Val::from_i64(set.context(), smallest)?;
+        set = set.fix_val(Dim::Set, position, value)?;
+        point = set.clone().sample_point()?;
+    }
+    Ok(point)
 }
 
 /// `N = 4, M = 0`, or nothing for a function without parameters.
