@@ -88,14 +88,12 @@ impl Own {
                 self.block(body);
             }
             Stmt::If { then, otherwise, .. } => {
-                let outside = (self.dims.len(), self.parallel);
-                self.block(then);
+                let touches = |stmts: &[Stmt]| stmts.iter().any(|stmt| !Subscripts::of(stmt, self.array).is_empty());
                 // Two branches would have to agree.
-                if self.dims.len() == outside.0 {
-                    self.block(otherwise);
-                } else if otherwise.iter().any(|stmt| !Subscripts::of(stmt, self.array).is_empty()) {
-                    self.dims.truncate(outside.0);
-                    self.parallel = outside.1;
+                match (touches(then), touches(otherwise)) {
+                    (true, false) => self.block(then),
+                    (false, true) => self.block(otherwise),
+                    _ => {}
                 }
             }
             Stmt::Alloc { body, .. } => self.block(body),
