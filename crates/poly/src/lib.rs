@@ -1,7 +1,7 @@
-//! The polyhedral model: statements as sets and maps, dependences, legality, schedules, loops.
+//! The polyhedral model: statements as sets and maps, dependences, schedules and their proof, loops.
 //!
 //! In: a verified array program.  Out: a loop tree, by way of a schedule that has been proven legal.
-//! Not here: text of any kind (`syntax`), machine code (`cpu`).
+//! Not here: scripts and what steps do (`steps`), which schedule is good (`choice`), machine code (`cpu`).
 #![forbid(unsafe_code)]
 
 mod check;

@@ -3,7 +3,7 @@
 //! In: a [`Source`](diag::Source).  Out: an [`ast::File`], or diagnostics; or the source in canonical layout.
 //! Schedule scripts likewise: a [`script::Script`].
 //! Needs: `grammar/farkas.pest` with `grammar/ranks.pest`, and `grammar/schedule.pest`, which define the two languages.
-//! Not here: what names mean, types, shapes (`program`); which verbs a script may use and what they do (`poly`).
+//! Not here: what names mean, types, shapes (`program`); which verbs a script may use and what they do (`steps`).
 #![forbid(unsafe_code)]
 
 pub mod ast;
