@@ -23,14 +23,6 @@ use crate::files;
 /// Flags of every command that compiles.
 #[derive(Debug, Args)]
 pub(crate) struct Compile {
-    /// Who decides the order of the instances
-    #[arg(long, value_enum, default_value_t, value_name = "WHO", help_heading = "Compiling")]
-    order: Order,
-
-    /// A schedule to follow instead of that in the program's file: a script, or an isl schedule tree if the name ends in .yaml or .yml
-    #[arg(long, value_name = "FILE", help_heading = "Compiling", conflicts_with = "order")]
-    schedule: Option<PathBuf>,
-
     /// Replay the schedule at small sizes, every read checked for its writer, as a second opinion
     #[arg(long, help_heading = "Compiling")]
     verify_dynamic: bool,
@@ -46,6 +38,14 @@ pub(crate) struct Compile {
 /// Flags of every command that proves something about schedules.
 #[derive(Debug, Args)]
 pub(crate) struct Proof {
+    /// Who decides the order of the instances
+    #[arg(long, value_enum, default_value_t, value_name = "WHO", help_heading = "Compiling")]
+    order: Order,
+
+    /// A schedule to follow instead of that in the program's file: a script, or an isl schedule tree if the name ends in .yaml or .yml
+    #[arg(long, value_name = "FILE", help_heading = "Compiling", conflicts_with = "order")]
+    schedule: Option<PathBuf>,
+
     /// Keep the order of the terms of every reduction as well
     #[arg(long, help_heading = "Compiling")]
     strict_order: bool,
@@ -72,6 +72,18 @@ enum Order {
 
 impl Compile {
     fn engine(&self, emit: Vec<farkas::Emit>) -> Result<Engine, Failure> {
+        let options = self.proof.options()?;
+        Ok(Engine::with_options(farkas::Options {
+            emit,
+            verify_dynamic: self.verify_dynamic,
+            cpu: self.cpu,
+            ..options
+        }))
+    }
+}
+
+impl Proof {
+    fn options(&self) -> Result<farkas::Options, Failure> {
         let order = match self.order {
             Order::Written => farkas::Order::Written,
             Order::Scheduled => farkas::Order::Scheduled,
@@ -85,29 +97,14 @@ impl Compile {
             }
             None => None,
         };
-        Ok(Engine::with_options(farkas::Options {
-            emit,
+        Ok(farkas::Options {
             order,
             schedule,
-            verify_dynamic: self.verify_dynamic,
-            cpu: self.cpu,
-            ..self.proof.options()
-        }))
-    }
-}
-
-impl Proof {
-    fn options(&self) -> farkas::Options {
-        farkas::Options {
             time_limit: self.time_limit,
             memory_limit: Some(self.memory_limit << 20),
             strict_order: self.strict_order,
             ..Default::default()
-        }
-    }
-
-    fn engine(&self) -> Engine {
-        Engine::with_options(self.options())
+        })
     }
 }
 

@@ -86,12 +86,8 @@ impl Engine {
 
     /// Compiles one function of a named source; the others are checked only for names, types and shapes.
     pub fn compile_only(&self, source: &Source, name: &str) -> Result<Function> {
-        let Front { program, scheduled, log } = self.front_end(source)?;
-        let known = program.functions.iter().map(|function| function.name.clone()).collect();
-        match program.functions.into_iter().find(|function| function.name == name) {
-            Some(function) => self.compile_function(source, function, &scheduled, log),
-            None => Err(Error::Call(call::CallError::UnknownFunction { name: name.to_string(), known })),
-        }
+        let (function, scheduled, log) = self.one(source, name)?;
+        self.compile_function(source, function, &scheduled, log)
     }
 
     /// Checks every function, up to the proof that its schedule is legal, and reports the errors of all of them.
@@ -130,16 +126,20 @@ impl Engine {
         Ok(program.functions.iter().map(Signature::of).collect())
     }
 
-    pub(crate) fn options(&self) -> &Options {
-        &self.options
+    /// One function of a source as an array program, with the options that it is compiled with.
+    pub(crate) fn lower_only(&self, source: &Source, name: &str) -> Result<(program::Function, Options)> {
+        let (function, scheduled, _) = self.one(source, name)?;
+        let options = self.options_for(source, &function, &scheduled);
+        Ok((function, options))
     }
 
-    /// One function of a source as an array program.
-    pub(crate) fn lower_only(&self, source: &Source, name: &str) -> Result<program::Function> {
-        let Front { program, .. } = self.front_end(source)?;
+    /// One function of a source, which functions have a schedule beside them, and how long that took.
+    fn one(&self, source: &Source, name: &str) -> Result<(program::Function, Vec<String>, Log)> {
+        let Front { program, scheduled, log } = self.front_end(source)?;
         let known: Vec<String> = program.functions.iter().map(|function| function.name.clone()).collect();
         let found = program.functions.into_iter().find(|function| function.name == name);
-        found.ok_or_else(|| Error::Call(call::CallError::UnknownFunction { name: name.to_string(), known }))
+        let unknown = || Error::Call(call::CallError::UnknownFunction { name: name.to_string(), known });
+        Ok((found.ok_or_else(unknown)?, scheduled, log))
     }
 
     fn front_end(&self, source: &Source) -> Result<Front> {

@@ -80,8 +80,7 @@ pub(crate) fn compile(source: &Source, function: &Function, options: &Options, l
         let decided = line.stage("schedule", |line| line.decide(ctx, &subject))?;
         line.emit_schedule(&decided)?;
         line.replay(&decided.proven)?;
-        let kernel = line.stage("loops", |line| line.poly(poly::generate(&decided.proven)))?;
-        line.code(kernel)
+        line.generate(&decided.proven)
     })
 }
 
@@ -96,22 +95,19 @@ pub(crate) fn check(source: &Source, function: &Function, options: &Options, log
     })
 }
 
-/// A function with everything that is known about it, and the order that transformations of it start from.
-pub(crate) fn analyse(ctx: &Context, function: &Function, options: &Options) -> diag::Result<steps::State> {
-    let source = Source::new("", "");
-    let mut line = Line { source: &source, function, options, log: &mut Log::default(), started: Instant::now() };
-    let subject = line.analyse(ctx).map_err(Error::without_source)?;
-    let tree = poly::base_tree(&subject)?;
-    Ok(steps::State { subject, tree })
+/// A function with everything that is known about it, and the schedule that [`compile`] would use.
+pub(crate) fn decide(ctx: &Context, source: &Source, function: &Function, options: &Options) -> Result<Proven> {
+    let mut line = Line { source, function, options, log: &mut Log::default(), started: Instant::now() };
+    let subject = line.analyse(ctx)?;
+    Ok(line.decide(ctx, &subject)?.proven)
 }
 
-/// The code of a schedule of a function.
-pub(crate) fn generate(proven: &Proven, options: &Options, log: &mut Log) -> Result<Code> {
-    let source = Source::new("", "");
+/// The code of a schedule that is proven already.
+pub(crate) fn generate(source: &Source, proven: &Proven, options: &Options, log: &mut Log) -> Result<Code> {
     let function = &proven.subject().scop.function;
-    let mut line = Line { source: &source, function, options, log, started: Instant::now() };
-    let kernel = line.stage("loops", |line| line.poly(poly::generate(proven)))?;
-    line.code(kernel)
+    let mut line = Line { source, function, options, log, started: Instant::now() };
+    line.emit_schedule(&Decided { proven: proven.clone(), steps: None })?;
+    line.generate(proven)
 }
 
 /// A schedule, and the steps that make it if they can be said.
@@ -215,8 +211,9 @@ impl Line<'_> {
         Ok(())
     }
 
-    /// Machine code of loops.
-    fn code(&mut self, kernel: loops::Kernel) -> Result<Code> {
+    /// Loops and machine code of a schedule.
+    fn generate(&mut self, proven: &Proven) -> Result<Code> {
+        let kernel = self.stage("loops", |line| line.poly(poly::generate(proven)))?;
         let kernel = self.stage("optimize", |line| {
             let kernel = loops::optimize(kernel);
             // Blocks change the order of terms.

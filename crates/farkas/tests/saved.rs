@@ -2,10 +2,13 @@
 //! loops, letter by letter. And no stage runs twice on the way, and all commands decide alike.
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use diag::{Source, Style};
-use farkas::{Emit, Engine, Module, Options, Schedule};
+use farkas::explore::{Exploration, Judgement, Space, explore, measure};
+use farkas::{Emit, Engine, Module, Options, Order, Schedule};
 
 /// All programs below a folder.
 fn programs(folder: &Path) -> Vec<PathBuf> {
@@ -36,17 +39,17 @@ fn compile(source: &Source, schedule: Option<String>) -> Module {
     let schedule = schedule.map(|text| Schedule::Script(Source::new("saved.sched", text)));
     let emit = vec![Emit::Schedule, Emit::Script, Emit::Loops];
     let engine = Engine::with_options(Options { emit, schedule, ..Options::default() });
-    let error = |error: farkas::Error| panic!("{}: {}", source.name(), error.render(Style::Plain));
-    engine.compile_source(source).unwrap_or_else(error)
+    right(source, engine.compile_source(source))
+}
+
+/// What is right about a source.
+fn right<T>(source: &Source, result: farkas::Result<T>) -> T {
+    result.unwrap_or_else(|error| panic!("{}: {}", source.name(), error.render(Style::Plain)))
 }
 
 /// A text of every function, one after the other.
 fn texts(module: &Module, wanted: Emit) -> String {
-    let of = |function: &farkas::Function| {
-        let found = function.texts().iter().find(|(emit, _)| *emit == wanted);
-        found.map_or_else(|| panic!("no {wanted}"), |(_, text)| text.clone())
-    };
-    module.functions().iter().map(of).collect()
+    module.functions().iter().map(|function| text_of(function.texts(), wanted)).collect()
 }
 
 #[test]
@@ -62,21 +65,42 @@ fn schedules_of_the_examples_are_read_again() {
     }
 }
 
-/// What is checked is what is run.
+/// A text among those that were kept.
+fn text_of(texts: &[(Emit, String)], wanted: Emit) -> &str {
+    let found = texts.iter().find(|(emit, _)| *emit == wanted);
+    found.map_or_else(|| panic!("no {wanted}"), |(_, text)| text)
+}
+
+/// What is checked is what is run, and what transformations of it start from.
 #[test]
 fn all_commands_decide_alike() {
-    let emit = vec![Emit::Schedule, Emit::Script];
-    for source in examples() {
-        let compiled = compile(&source, None);
-        let engine = Engine::with_options(Options { emit: emit.clone(), ..Options::default() });
-        let checked = engine.check(&source).unwrap_or_else(|error| panic!("{}", error.render(Style::Plain)));
+    let emit = vec![Emit::Schedule, Emit::Script, Emit::Loops];
+    let space: Space = "reverse(S0[i])".parse().unwrap_or_else(|error| panic!("{error}"));
+    let exploration = Exploration { sample: None, seed: 0, threads: NonZeroUsize::new(1) };
+    let orders = [Order::Written, Order::Original];
+    for (source, order) in examples().iter().flat_map(|source| orders.map(|order| (source, order))) {
+        let engine = Engine::with_options(Options { emit: emit.clone(), order, ..Options::default() });
+        let compiled = right(source, engine.compile_source(source));
+        let checked = right(source, engine.check(source));
         assert_eq!(checked.len(), compiled.functions().len());
         for (checked, compiled) in checked.iter().zip(compiled.functions()) {
-            for wanted in &emit {
-                let of = |texts: &[(Emit, String)]| texts.iter().find(|(emit, _)| emit == wanted).cloned();
-                assert!(of(checked.texts()).is_some());
-                assert_eq!(of(checked.texts()), of(compiled.texts()), "{} of {}", compiled.name(), source.name());
+            let place = format!("{} of {}, {order:?}", compiled.name(), source.name());
+            for wanted in [Emit::Schedule, Emit::Script] {
+                assert_eq!(text_of(checked.texts(), wanted), text_of(compiled.texts(), wanted), "{place}");
             }
+            let name = compiled.name();
+            let mut rows = right(source, explore(&engine, source, name, &space, &exploration, &|_, _| {}));
+            // The first point is not to reverse.
+            rows.truncate(1);
+            assert_eq!(rows[0].judgement, Judgement::Legal, "{place}");
+            let run = |explored: &farkas::Function| {
+                for wanted in [Emit::Schedule, Emit::Loops] {
+                    assert_eq!(text_of(explored.texts(), wanted), text_of(compiled.texts(), wanted), "{place}");
+                }
+                Ok(Duration::ZERO)
+            };
+            right(source, measure(&engine, source, name, &space, &mut rows, run));
+            assert_eq!(rows[0].time, Some(Duration::ZERO), "{place}");
         }
     }
 }

@@ -79,40 +79,45 @@ pub struct Exploration {
 /// As much as the thread has in which functions are compiled: isl recurses on what users write.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Judges the points of a space, in the order of their numbers. Each thread asks `analyse` for the program, with the order
-/// that every point starts from; `budget` is for one point, and `progress` is told how many are done.
-pub fn explore(
-    analyse: &(dyn Fn() -> diag::Result<State> + Sync),
+/// Judges the points of a space, in the order of their numbers. Each thread asks `start` for the program, with the order
+/// that every point starts from; `failed` says whose error one is that comes later; `budget` is for one point, and `progress` is told
+/// how many are done.
+pub fn explore<E: Send>(
+    start: &(dyn Fn() -> Result<State, E> + Sync),
+    failed: &(dyn Fn(diag::Error) -> E + Sync),
     budget: Budget,
     space: &Space,
     exploration: &Exploration,
     progress: &(dyn Fn(usize, usize) + Sync),
-) -> diag::Result<Vec<Row>> {
+) -> Result<Vec<Row>, E> {
     let points = space.points(exploration.sample, exploration.seed);
     let threads = exploration.threads.or(std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let rows: Mutex<Vec<(Row, String)>> = Mutex::new(Vec::new());
     let judged: Judged = Mutex::new(HashMap::new());
-    let failure: Mutex<Option<diag::Error>> = Mutex::new(None);
+    let failure: Mutex<Option<E>> = Mutex::new(None);
+    let keep = |error: E| {
+        failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    };
     std::thread::scope(|scope| {
         for _ in 0..threads.min(points.len()).max(1) {
             let work = || {
-                let start = match analyse() {
+                let start = match start() {
                     Ok(start) => start,
-                    Err(error) => return keep(&failure, error),
+                    Err(error) => return keep(error),
                 };
                 let explorer = Explorer { start, budget, space };
                 while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
                     match explorer.judge(*point, &judged) {
                         Ok(row) => rows.lock().unwrap_or_else(PoisonError::into_inner).push(row),
-                        Err(error) => return keep(&failure, error),
+                        Err(error) => return keep(failed(error)),
                     }
                     progress(done.fetch_add(1, Ordering::Relaxed) + 1, points.len());
                 }
             };
             let spawned = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
             if let Err(error) = spawned {
-                keep(&failure, diag::Error::bug("explore", format!("no thread could be started: {error}")));
+                keep(failed(diag::Error::bug("explore", format!("no thread could be started: {error}"))));
             }
         }
     });
@@ -122,10 +127,6 @@ pub fn explore(
     let mut rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
     rows.sort_by_key(|(row, _)| row.point);
     Ok(mark_duplicates(rows))
-}
-
-fn keep(failure: &Mutex<Option<diag::Error>>, error: diag::Error) {
-    failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
 }
 
 /// Points with the same times for all instances are the same schedule.
@@ -184,7 +185,10 @@ impl Explorer<'_> {
         for step in self.space.choices(point).iter().flat_map(|choice| &choice.steps) {
             match steps::apply(&state, &space::aim(step, &state))? {
                 Outcome::Done(next) => state = next,
-                Outcome::Misplaced(diagnostic) => return Ok(Transformed::Refused(diagnostic.message)),
+                Outcome::Misplaced(diagnostic) => {
+                    let facts = [vec![diagnostic.message], diagnostic.notes].concat();
+                    return Ok(Transformed::Refused(facts.join("; ")));
+                }
                 Outcome::Changed(diagnostic) => return Ok(Transformed::Changed(*diagnostic)),
             }
         }

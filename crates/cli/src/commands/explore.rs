@@ -48,6 +48,8 @@ Dimensions of a space, of which a point takes one choice each, applied from left
   rfactor(S0[k])  pack(B at k)  compute_at(a at S1[i])  inline(a)
                                 not at all, or once; these change the statements
 Loops belong to the first nest that has them all; S0[i,j] means those of one statement.
+They are applied to the schedule that `farkas run` would use for the same flags; --order original
+applies them to the program as it is written, with its loops under their names.
 
 The table has a column per dimension, the verdict (legal, illegal, refused if a transformation does
 not apply, unknown if the budget ran out), an earlier point with the same schedule, and for illegal
@@ -129,7 +131,7 @@ pub(crate) fn explore(options: &Options, terminal: &Terminal) -> Result<(), Fail
             .help("draw some of them with --sample N"));
     }
     let source = files::read_source(&options.file)?;
-    let engine = options.proof.engine();
+    let engine = Engine::with_options(options.proof.options()?);
     let function = choose_function(&source, engine.signatures(&source)?, options.function.as_deref())?;
     run::check_given(&options.sizes, &options.inputs, &function)?;
 

@@ -160,7 +160,7 @@ fn spaces_reach_all_statements_of_a_loop() {
 ";
     place.write("two.fks", two.as_bytes());
     let space = "shift(S1[i]; 0..1), fuse(S0, S1), skew(t, i; 2), tile(t, i; 8)";
-    let explore = place.farkas_words(&["explore", "two.fks", "--space", space]).succeeds();
+    let explore = place.farkas_words(&["explore", "two.fks", "--space", space, "--order", "original"]).succeeds();
     let verdict = |point: &str| {
         let line = explore.stdout.lines().find(|line| line.starts_with(point)).unwrap_or_default().to_string();
         line.split_whitespace()
@@ -174,4 +174,29 @@ fn spaces_reach_all_statements_of_a_loop() {
         ["legal", "illegal", "illegal", "illegal", "legal", "legal", "legal", "legal"],
         "{explore:#?}"
     );
+}
+
+/// A space is applied to the schedule that `run` would use, which here is skewed and fused already.
+#[test]
+fn spaces_start_from_the_schedule_in_use() {
+    let place = place();
+    let two = "fn two<N, T>(inout A: f64[N], inout B: f64[N]) {
+    for t in 0..T {
+        B[i | 1 <= i < N - 1] = A[i - 1] + A[i + 1]
+        A[i | 1 <= i < N - 1] = B[i - 1] + B[i + 1]
+    }
+}
+";
+    place.write("two.fks", two.as_bytes());
+    place.write("apart.sched", b"schedule two { fission S0, S1 at t }\n");
+    place.write("two.sched", b"schedule two { shift S1[i] by 1; fuse S0, S1 at i }\n");
+    let explore =
+        |flags: &[&str]| place.farkas_words(&[&["explore", "two.fks", "--space", "tile(t, i; 8)"], flags].concat());
+    explore(&[]).succeeds().prints(&["2 points: 2 legal"]);
+    explore(&["--order", "original"]).succeeds().prints(&["2 points: 1 legal, 1 illegal"]);
+    explore(&["--schedule", "two.sched"]).succeeds().prints(&["2 points: 1 legal, 1 illegal"]);
+    explore(&["--schedule", "apart.sched"]).fails(1, &["apart.sched:1:16", "`fission` is illegal here"]);
+    // Loops that are not there are told with those that are.
+    let line = ["explore", "two.fks", "--space", "reverse(S0[j])"];
+    place.farkas_words(&line).succeeds().prints(&["there is no loop `j`; the loops are t, i"]);
 }

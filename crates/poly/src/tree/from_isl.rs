@@ -240,22 +240,22 @@ impl Reader<'_> {
         Ok((inside, exprs))
     }
 
-    /// An index that the loop counts, of the deepest statement that counts one alone; and what others call it.
+    /// An index that the loop counts and none around it does, of the deepest statement that counts one alone; and what others call it.
     fn name(&self, active: &[Active], exprs: &[Affine]) -> (String, Vec<String>) {
         let statement = |number: &usize| &self.scop.statements[active[*number].statement.index()];
         let depth = |number: &usize| (exprs[*number].terms.len() == 1, statement(number).iters.len());
         let leader = (0..exprs.len()).rev().max_by_key(depth);
-        let mut base = None;
+        let mut counted: Vec<&str> = Vec::new();
         if let Some(leader) = leader {
-            exprs[leader].visit_iters(&mut |iter| {
-                base.get_or_insert_with(|| self.scop.function.iter(iter).name.clone());
-            });
+            exprs[leader].visit_iters(&mut |iter| counted.push(&self.scop.function.iter(iter).name));
         }
         let taken = |name: &str| {
             let around = active.iter().flat_map(|active| active.entries.iter().filter_map(Entry::as_loop));
             around.into_iter().any(|(id, _)| self.loops[id.index()].name == name)
         };
-        let name = crate::model::unique(&base.unwrap_or_else(|| "c".into()), taken);
+        // A loop of `2t + i` inside of one of `t` is the loop of `i`.
+        let base = counted.iter().find(|name| !taken(name)).or(counted.first());
+        let name = crate::model::unique(base.unwrap_or(&"c"), taken);
         let mut also: Vec<String> = Vec::new();
         for iter in exprs.iter().filter_map(Affine::as_iter) {
             let other = &self.scop.function.iter(iter).name;
