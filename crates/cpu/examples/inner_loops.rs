@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use farkas_cpu::{Buffer, Compiled, Options, compile_with};
-use loops::{parse, verify};
+use loops::{InBounds, parse};
 use program::{Slice, SliceMut};
 
 const COLUMNS: &str = "
@@ -37,7 +37,7 @@ kernel chain(N, M; X: in f64[N, M], Y: out f64[N, M]) {
 
 fn compiled(text: &str) -> Compiled {
     let options = Options { keep_text: true, ..Options::default() };
-    let kernel = verify(parse(text).unwrap()).unwrap();
+    let kernel = InBounds::by_proof(parse(text).unwrap()).verified().unwrap();
     let start = Instant::now();
     let compiled = compile_with(&kernel, &options).unwrap();
     println!("== {}, compiled in {:?}\n{}", kernel.name, start.elapsed(), compiled.asm());

@@ -160,7 +160,8 @@ impl Compiled {
         // SAFETY: counts were checked above. Every pointer comes from a slice, or from memory in `locals`, with exactly
         // the elements that the declared shape has at `params`, so it is aligned and readable; arrays of a role that
         // allows stores come from `&mut` slices or from `locals`, so they are writable and exclusive during the call.
-        // A `loops::Verified` kernel stores to no `in` array and has its subscripts in bounds, or checks them.
+        // A `loops::Verified` kernel stores to no `in` array; its subscripts are proven to be in bounds, or checked by
+        // the code.
         let status = unsafe { self.code.run(&sizes, &slots, &pointers, &mut report) };
         drop(locals);
         if status == DONE { Ok(()) } else { Err(CallError::Fault(signature.fault(status, report, params))) }

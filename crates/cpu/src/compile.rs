@@ -19,7 +19,8 @@ use crate::{Tier, call, emit, isa, leaves, libcalls, math, place};
 pub struct Options {
     /// Keep the text that [`Compiled::clif`] and [`Compiled::asm`] return.
     pub keep_text: bool,
-    /// Test every subscript at run time. Kernels from the compiler are proven and need no tests.
+    /// Check every subscript at run time, even if the kernel is known to be in bounds. Others are always checked
+    /// (`loops::Verified::is_in_bounds`).
     pub check_bounds: bool,
     /// The instructions to use; the best that the host has if nothing is said.
     pub tier: Option<Tier>,

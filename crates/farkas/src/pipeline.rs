@@ -215,9 +215,9 @@ impl Line<'_> {
     fn generate(&mut self, proven: &Proven) -> Result<Code> {
         let kernel = self.stage("loops", |line| line.poly(poly::generate(proven)))?;
         let kernel = self.stage("optimize", |line| {
-            let kernel = loops::optimize(kernel);
+            let kernel = kernel.optimized();
             // Blocks change the order of terms.
-            line.poly(loops::verify(if line.options.strict_order { kernel } else { loops::cascade(kernel) }))
+            line.poly(if line.options.strict_order { kernel } else { kernel.cascaded() }.verified())
         })?;
         self.emit(Emit::Loops, || kernel.to_string());
         let keep_text = self.options.emit.iter().any(|emit| matches!(emit, Emit::Lanes | Emit::Clif | Emit::Asm));

@@ -1,11 +1,12 @@
 //! The loop tree that back ends consume.
 //!
-//! In: what `poly` generated.  Out: a [`Verified`] kernel, simplified once for all back ends.
+//! In: what `poly` generated ([`InBounds`]), or loops from anywhere.  Out: a [`Verified`] kernel, simplified once for all back ends.
 //! Not here: isl, the choice of a schedule, machine code.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 mod access;
+mod bounds;
 mod cascade;
 mod concurrent;
 mod contract;
@@ -27,6 +28,7 @@ mod unroll;
 mod verify;
 mod walk;
 
+pub use bounds::InBounds;
 pub use cascade::cascade;
 pub use concurrent::{reductions_of, runs_in_lockstep, writes_one_cell};
 pub use contract::contract;

@@ -1,6 +1,6 @@
 //! Loop generation: from a proven schedule to the loop tree.
 //!
-//! In: [`Proven`]; nothing else can be lowered.  Out: a [`Kernel`] without any trace of isl.
+//! In: [`Proven`]; nothing else can be lowered.  Out: loops without any trace of isl, with all subscripts in bounds.
 //! Not here: simplification and register use of the loops (`loops::optimize`).
 
 use std::collections::HashMap;
@@ -9,8 +9,8 @@ use std::time::Duration;
 use isl::ast::{self, Op};
 use isl::{AstBuild, AstOptions, Budget, Id, Schedule};
 use loops::{
-    ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LoopKind, Parallel, ParamId, Reduction,
-    ScalarDecl, ScalarId, Stmt, Target, VarId,
+    ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, InBounds, Index, Kernel, LoopKind, Parallel, ParamId,
+    Reduction, ScalarDecl, ScalarId, Stmt, Target, VarId,
 };
 use program::{Affine, Atom, BinaryOp, IterId, ScalarType, Subscript};
 
@@ -22,13 +22,14 @@ use crate::tree::{self, LoopId, Marks};
 /// How long isl may take to cut loops apart, which only makes them simpler.
 const SEPARATION: Duration = Duration::from_millis(300);
 
-/// Generates the loops of a schedule.
-pub fn generate(proven: &Proven) -> diag::Result<Kernel> {
-    let generate = || -> Attempt<Kernel> {
+/// Generates the loops of a schedule. They touch the cells that the program's statements touch, which `check_program` has
+/// shown to exist.
+pub fn generate(proven: &Proven) -> diag::Result<InBounds> {
+    let generate = || -> Attempt<InBounds> {
         let tree = ast_of_tree(proven)?;
         let mut generator = Generator::new(proven);
         let body = generator.node(&tree, None)?;
-        generator.finish(body)
+        Ok(InBounds::by_proof(generator.finish(body)?))
     };
     generate().map_err(|fault| fault.at("loops"))
 }

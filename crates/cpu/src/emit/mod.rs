@@ -48,7 +48,7 @@ const MAX_UNROLLED_STMTS: usize = 4096;
 
 /// Fills `function`, whose signature is that of `crate::code::Entry`.
 pub(crate) fn emit(
-    kernel: &Kernel,
+    kernel: &loops::Verified,
     options: &Options,
     module: &mut JITModule,
     function: &mut Function,
@@ -58,7 +58,7 @@ pub(crate) fn emit(
     let b = FunctionBuilder::new(function, &mut context);
     let mut emitter = Emitter {
         kernel,
-        check_bounds: options.check_bounds,
+        check_bounds: options.check_bounds || !kernel.is_in_bounds(),
         module,
         b,
         params: Vec::new(),

@@ -138,8 +138,8 @@ impl<'a> Subject<'a> {
     /// Runs the program and the loops of a schedule on the interpreter.
     fn computes_the_same(&self, proven: &Proven) -> Result<(), String> {
         let show = |error: &dyn std::fmt::Display| error.to_string();
-        let kernel = loops::optimize(poly::generate(proven).map_err(|error| show(&error))?);
-        let kernel = loops::verify(kernel).map_err(|error| show(&error))?;
+        let kernel = poly::generate(proven).map_err(|error| show(&error))?.optimized();
+        let kernel = kernel.verified().map_err(|error| show(&error))?;
         let (n, m) = (self.case.n, self.case.m);
         let arguments = [("A", n * m, 1), ("v", n, 2), ("w", m, 3), ("U", n * m, 4), ("x", n, 5), ("F", n * m, 6)];
         let argument = |name: &str| {

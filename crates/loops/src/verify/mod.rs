@@ -2,7 +2,8 @@
 //!
 //! In: any kernel.  Out: the same kernel as [`Verified`], or a bug report that names the place.
 //! What concerns iterations that run at once and scoped buffers is in `shared`.
-//! Not here: that accesses with subscripts in index arithmetic are in bounds and arithmetic does not overflow; `poly` has proven that.
+//! Not here: that accesses with subscripts in index arithmetic are in bounds. `poly` has proven that of the loops it generates
+//! ([`crate::InBounds`]); of all others nothing is known, so back ends check them at run time.
 
 mod shared;
 
@@ -20,12 +21,20 @@ use crate::{
 
 /// A kernel that passed [`verify`]; back ends accept nothing else.
 #[derive(Clone, Debug)]
-pub struct Verified(Kernel);
+pub struct Verified {
+    pub(crate) kernel: Kernel,
+    pub(crate) in_bounds: bool,
+}
 
 impl Verified {
     /// The kernel, which anyone may change again.
     pub fn into_kernel(self) -> Kernel {
-        self.0
+        self.kernel
+    }
+
+    /// Whether subscripts in index arithmetic are proven to be in bounds, so that nobody has to check them at run time.
+    pub fn is_in_bounds(&self) -> bool {
+        self.in_bounds
     }
 }
 
@@ -33,13 +42,13 @@ impl Deref for Verified {
     type Target = Kernel;
 
     fn deref(&self) -> &Kernel {
-        &self.0
+        &self.kernel
     }
 }
 
 impl fmt::Display for Verified {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        self.kernel.fmt(f)
     }
 }
 
@@ -53,21 +62,23 @@ impl fmt::Display for Verified {
 /// - a cell that all iterations of a parallel loop write is one that the loop says it reduces, and is then only updated,
 ///   or it belongs to the iteration; all lanes of a vector loop run the same loops;
 /// - scoped arrays are used inside their scopes, and barriers stand where every iteration gets to.
+///
+/// Whether subscripts are in bounds is not known of the result: code of it checks them.
 pub fn verify(kernel: Kernel) -> diag::Result<Verified> {
-    let mut verifier = Verifier {
-        kernel: &kernel,
-        place: Vec::new(),
-        in_scope: Vec::new(),
-        bound: HashSet::new(),
-        set: HashSet::new(),
-    };
+    check(&kernel)?;
+    Ok(Verified { kernel, in_bounds: false })
+}
+
+pub(crate) fn check(kernel: &Kernel) -> diag::Result<()> {
+    let mut verifier =
+        Verifier { kernel, place: Vec::new(), in_scope: Vec::new(), bound: HashSet::new(), set: HashSet::new() };
     let mut checked = verifier.kernel();
     let mut found = verifier.place;
     if checked.is_ok() {
-        checked = shared::check(&kernel, &mut found);
+        checked = shared::check(kernel, &mut found);
     }
     match checked {
-        Ok(()) => Ok(Verified(kernel)),
+        Ok(()) => Ok(()),
         Err(Problem(problem)) => {
             let mut place = vec![format!("kernel {}", kernel.name)];
             place.append(&mut found);

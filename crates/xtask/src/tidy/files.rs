@@ -99,6 +99,25 @@ fn machine_path(line: &str) -> Option<&str> {
 }
 
 /// Every crate root but those of [`UNSAFE_CRATES`] forbids unsafe code.
+/// The word by which loops are said to be in bounds, spelled so that this file does not hold it.
+const VOUCHING: &str = concat!("by_", "proof(");
+
+/// Who may say it: the loop generator, the place that defines it, and whatever is not part of the product.
+const VOUCHERS: [&str; 2] = ["crates/poly/src/generate.rs", "crates/loops/src/bounds.rs"];
+
+/// Loops that are said to be in bounds run unchecked, so only the proof may say it.
+pub(super) fn check_bounds_proven(sources: &[SourceFile]) -> Vec<Problem> {
+    let is_product = |path: &str| path.ends_with(".rs") && path.contains("/src/") && !VOUCHERS.contains(&path);
+    let mut problems = Vec::new();
+    for file in sources.iter().filter(|file| is_product(&file.path)) {
+        for (line, _) in file.text.lines().enumerate().filter(|(_, line)| line.contains(VOUCHING)) {
+            let message = "only the loop generator may say that loops are in bounds; others go through `verify`";
+            problems.push(Problem { path: file.path.clone(), line: Some(line + 1), message: message.to_owned() });
+        }
+    }
+    problems
+}
+
 pub(super) fn check_unsafe_forbidden(sources: &[SourceFile]) -> Vec<Problem> {
     let is_root = |path: &str| {
         let mut parts = path.split('/');
@@ -135,6 +154,15 @@ mod tests {
         let paths = ["Cargo.toml", "LICENSE-MIT", ".ci/run", "crates/a/b.rs", "src/lib.rs", "notes.txt", "src/x.rs"];
         let problems = check_top_level(&paths.map(str::to_owned));
         assert_eq!(problems.iter().map(|p| p.path.as_str()).collect::<Vec<_>>(), ["notes.txt", "src"]);
+    }
+
+    #[test]
+    fn only_the_generator_says_that_loops_are_in_bounds() {
+        let text = format!("let a = 1;\nlet b = InBounds::{VOUCHING}kernel);\n");
+        let paths = ["crates/poly/src/generate.rs", "crates/cpu/tests/run/mod.rs", "crates/farkas/src/pipeline.rs"];
+        let problems = check_bounds_proven(&paths.map(|path| file(path, text.clone())));
+        assert_eq!(problems.len(), 1);
+        assert!(problems[0].to_string().starts_with("crates/farkas/src/pipeline.rs:2: "));
     }
 
     #[test]
