@@ -60,7 +60,7 @@ fn candidates(subject: &Rc<Subject>, time: Duration) -> diag::Result<Vec<Candida
             Ok(Some(tree)) => trees.push(("isl", tree)),
             Ok(None) => tracing::debug!("isl proposes nothing"),
             Err(diag::Error::Budget { spent, .. }) => {
-                tracing::warn!(spent_ms = spent.as_millis() as u64, "isl's scheduler is given up");
+                tracing::warn!(spent_ms = spent.after.as_millis() as u64, "isl's scheduler is given up");
             }
             Err(error) => return Err(error),
         }

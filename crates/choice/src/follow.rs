@@ -1,7 +1,6 @@
 //! Following a script: step by step, each proven before the next.
 
 use std::rc::Rc;
-use std::time::Duration;
 
 use diag::{Diagnostic, Source, Span};
 use poly::{LoopKind, Proven, Subject, Tree, Verdict, Violation, prove};
@@ -17,7 +16,7 @@ pub enum Followed {
     /// Something is refused; the diagnostics are about the script.
     Refused(Vec<Diagnostic>),
     /// The budget ran out.
-    Unknown(Duration),
+    Unknown(diag::Spent),
 }
 
 /// Applies the steps to the program's own order, proving after each; a step that breaks something is refused at its line.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
+use farkas::diag::Resource;
 use farkas::{CallError, Error};
 
 /// Whose fault it is.
@@ -96,7 +97,10 @@ impl Failure {
     pub(crate) fn helps(&self) -> Vec<String> {
         let help = match self {
             Failure::Message { helps, .. } => return helps.clone(),
-            Failure::Engine(Error::Budget { .. }) => "give more time with --time-limit SECONDS".to_string(),
+            Failure::Engine(Error::Budget { spent, .. }) => match spent.resource {
+                Resource::Memory => "give more memory with --memory-limit MIB".to_string(),
+                Resource::Time | Resource::Operations => "give more time with --time-limit SECONDS".to_string(),
+            },
             Failure::Engine(Error::Bug { .. }) => {
                 "this is a bug in farkas; please report it, with the program and the command line".to_string()
             }

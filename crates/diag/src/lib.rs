@@ -9,7 +9,7 @@ mod explain;
 mod render;
 mod source;
 
-pub use error::{Error, Result};
+pub use error::{Error, Resource, Result, Spent};
 pub use explain::{explain, explained_codes};
 pub use render::{Style, render, to_json};
 pub use source::{Location, Source, Span};

@@ -1,7 +1,6 @@
 //! Errors of the façade: those of compiling, with the source they speak of, and those of calling.
 
 use std::fmt;
-use std::time::Duration;
 
 use diag::{Diagnostic, Source, Style};
 use program::Fault;
@@ -15,7 +14,7 @@ pub enum Error {
     /// The program is at fault.
     User { source: Source, diagnostics: Vec<Diagnostic> },
     /// A budget ran out.
-    Budget { stage: &'static str, spent: Duration },
+    Budget { stage: &'static str, spent: diag::Spent },
     /// Farkas is at fault.
     Bug { stage: &'static str, what: String },
     /// A call was refused, or failed while it ran.
@@ -80,9 +79,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::User { diagnostics, .. } => write!(f, "{}", diag::Error::User(diagnostics.clone())),
-            Error::Budget { stage, spent } => {
-                write!(f, "the budget of stage `{stage}` ran out after {} ms", spent.as_millis())
-            }
+            Error::Budget { stage, spent } => write!(f, "the budget of stage `{stage}` {spent}"),
             Error::Bug { stage, what } => write!(f, "internal error in stage `{stage}`: {what}"),
             Error::Call(error) => write!(f, "{error}"),
             Error::Fault { fault, .. } => write!(f, "{fault}"),

@@ -129,7 +129,7 @@ impl Line<'_> {
     fn stage<T>(&mut self, stage: &'static str, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let spent = self.started.elapsed();
         if spent > self.options.time_limit {
-            return Err(Error::Budget { stage, spent });
+            return Err(Error::Budget { stage, spent: diag::Spent::time(spent) });
         }
         let mut log = std::mem::take(self.log);
         let result = log.stage(stage, || work(self));

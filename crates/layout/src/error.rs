@@ -48,8 +48,13 @@ impl Error {
             Error::Inadmissible { .. } => "L0005",
             Error::NotAffine { .. } => "L0006",
             Error::NotAFunction { .. } => "L0007",
-            Error::Isl(isl::Error::Budget { spent, .. }) => {
-                return diag::Error::Budget { stage: "layout", spent: *spent };
+            Error::Isl(isl::Error::Budget { resource, spent }) => {
+                let resource = match resource {
+                    isl::Resource::Memory => diag::Resource::Memory,
+                    isl::Resource::Operations => diag::Resource::Operations,
+                    _ => diag::Resource::Time,
+                };
+                return diag::Error::Budget { stage: "layout", spent: diag::Spent { resource, after: *spent } };
             }
             Error::Isl(error) => return diag::Error::bug("layout", error.to_string()),
         };

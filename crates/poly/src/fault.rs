@@ -1,6 +1,8 @@
 //! What can go wrong inside a stage, before the stage's name is known.
 
-use diag::Error;
+use std::time::Duration;
+
+use diag::{Error, Resource, Spent};
 
 /// A failure inside `poly`: isl's, or a broken assumption of ours.
 #[derive(Debug)]
@@ -10,6 +12,16 @@ pub enum Fault {
 }
 
 pub type Attempt<T> = Result<T, Fault>;
+
+/// What isl's budget ran out of.
+pub fn spent(resource: isl::Resource, after: Duration) -> Spent {
+    let resource = match resource {
+        isl::Resource::Memory => Resource::Memory,
+        isl::Resource::Operations => Resource::Operations,
+        _ => Resource::Time,
+    };
+    Spent { resource, after }
+}
 
 impl From<isl::Error> for Fault {
     fn from(error: isl::Error) -> Self {
@@ -25,7 +37,9 @@ impl Fault {
     /// The failure as callers see it.
     pub fn at(self, stage: &'static str) -> Error {
         match self {
-            Fault::Isl(isl::Error::Budget { spent, .. }) => Error::Budget { stage, spent },
+            Fault::Isl(isl::Error::Budget { resource, spent: after }) => {
+                Error::Budget { stage, spent: spent(resource, after) }
+            }
             Fault::Isl(error) => Error::bug(stage, error.to_string()),
             Fault::Bug(what) => Error::bug(stage, what),
         }

@@ -23,7 +23,7 @@ mod witness;
 pub use check::{check_defined, check_program};
 pub use deps::{DependenceKind, Dependences, dependences, uses};
 pub use equations::{Equations, base_tree};
-pub use fault::{Attempt, Fault};
+pub use fault::{Attempt, Fault, spent};
 pub use generate::generate;
 pub use graph::DependenceGraph;
 /// How much a piece of work may cost.

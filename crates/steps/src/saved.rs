@@ -33,7 +33,9 @@ pub fn read_yaml(ctx: &Context, scop: &Scop, yaml: &str) -> diag::Result<Result<
     let refuse = |what: String| Ok(Err(NotATree::Text(what)));
     let (schedule, names, params) = match read() {
         Ok(read) => read,
-        Err(isl::Error::Budget { spent, .. }) => return Err(diag::Error::Budget { stage: "schedule", spent }),
+        Err(isl::Error::Budget { resource, spent }) => {
+            return Err(diag::Error::Budget { stage: "schedule", spent: poly::spent(resource, spent) });
+        }
         Err(error) => return refuse(error.to_string()),
     };
     if let Some(unknown) = names.iter().find(|name| scop.statement(name).is_none()) {

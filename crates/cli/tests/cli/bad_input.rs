@@ -129,6 +129,19 @@ fn a_budget_that_ran_out_has_its_own_code() {
     let place = Place::new();
     place.farkas("check matmul.fks --memory-limit 0").fails(2, &["1.."]);
     place.farkas("check matmul.fks --time-limit 0.0000001").fails(3, &["the budget of stage", "--time-limit"]);
+    // Many pieces in many dimensions: what runs out is what has to be raised.
+    let names: Vec<String> = (0..16).map(|at| format!("i{at}")).collect();
+    let pieces: Vec<String> = (0..29).map(|at| format!("i{} < i{} + {at}", at % 16, (at * 7 + 3) % 16)).collect();
+    let program = format!(
+        "fn f<N>() -> (A: f64[{}]) {{ A[{names}] = 1  A[{names} | {}] = 2 }}\n",
+        vec!["N"; 16].join(", "),
+        pieces.join(" or "),
+        names = names.join(", "),
+    );
+    place.write("pieces.fks", program.as_bytes());
+    let run = place.farkas("check pieces.fks --memory-limit 1 --time-limit 60");
+    let run = run.fails(3, &["ran out of memory", "--memory-limit MIB"]);
+    assert!(!run.stderr.contains("--time-limit"), "{run:#?}");
 }
 
 #[test]

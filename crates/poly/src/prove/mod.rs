@@ -15,7 +15,6 @@ pub mod rewriting;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::time::Duration;
 
 use isl::Budget;
 use program::{ArrayId, ReduceOp};
@@ -89,8 +88,8 @@ pub enum Verdict {
     Illegal(Box<Violation>),
     /// The budget ran out before the question was decided. This is never treated as legal.
     Unknown {
-        /// How much time went by.
-        spent: Duration,
+        /// What ran out.
+        spent: diag::Spent,
     },
 }
 
@@ -152,7 +151,9 @@ pub fn prove(subject: &Rc<Subject>, tree: Tree) -> diag::Result<Verdict> {
     match find(subject, &tree) {
         Ok(Found::Nothing(reductions)) => Ok(Verdict::Legal(Proven { subject: Rc::clone(subject), tree, reductions })),
         Ok(Found::Violation(violation)) => Ok(Verdict::Illegal(violation)),
-        Err(Fault::Isl(isl::Error::Budget { spent, .. })) => Ok(Verdict::Unknown { spent }),
+        Err(Fault::Isl(isl::Error::Budget { resource, spent })) => {
+            Ok(Verdict::Unknown { spent: crate::fault::spent(resource, spent) })
+        }
         Err(fault) => Err(fault.at("legality")),
     }
 }
