@@ -21,6 +21,8 @@ pub enum Emit {
     Script,
     /// The loop tree.
     Loops,
+    /// The loops as C99.
+    C,
     /// The lane programs of vector loops.
     Lanes,
     /// Cranelift's intermediate form.
@@ -30,7 +32,7 @@ pub enum Emit {
 }
 
 impl Emit {
-    pub const ALL: [Emit; 11] = [
+    pub const ALL: [Emit; 12] = [
         Emit::Ast,
         Emit::Program,
         Emit::Statements,
@@ -39,6 +41,7 @@ impl Emit {
         Emit::Schedule,
         Emit::Script,
         Emit::Loops,
+        Emit::C,
         Emit::Lanes,
         Emit::Clif,
         Emit::Asm,
@@ -54,6 +57,7 @@ impl Emit {
             Emit::Schedule => "schedule",
             Emit::Script => "script",
             Emit::Loops => "loops",
+            Emit::C => "c",
             Emit::Lanes => "lanes",
             Emit::Clif => "clif",
             Emit::Asm => "asm",

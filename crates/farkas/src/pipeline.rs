@@ -220,6 +220,10 @@ impl Line<'_> {
             line.poly(if line.options.strict_order { kernel } else { kernel.cascaded() }.verified())
         })?;
         self.emit(Emit::Loops, || kernel.to_string());
+        if self.options.emit.contains(&Emit::C) {
+            let text = self.poly(c::emit(&kernel, self.function, self.source))?;
+            self.emit(Emit::C, || text);
+        }
         let keep_text = self.options.emit.iter().any(|emit| matches!(emit, Emit::Lanes | Emit::Clif | Emit::Asm));
         let cpu_options = cpu::Options { keep_text, tier: self.options.cpu, ..cpu::Options::default() };
         let compiled = self.stage("codegen", |line| line.poly(cpu::compile_with(&kernel, &cpu_options)))?;

@@ -23,6 +23,7 @@ Examples:
   farkas build examples/matmul.fks --emit=statements
   farkas build examples/softmax.fks --emit=deps-dot | dot -Tsvg > deps.svg
   farkas build examples/jacobi-1d.fks --emit=script -o jacobi.sched
+  farkas build examples/gemm.fks --emit=c -o gemm.c
   farkas build examples/gemm.fks --emit=schedule,asm -o out/   # out/gemm.schedule, out/gemm.asm")]
 pub(crate) struct Options {
     /// The program

@@ -2,7 +2,7 @@
 
 use crate::support::{MATMUL, Place, TWO, command, outcome, repository};
 
-const FORMS: [(&str, &str); 11] = [
+const FORMS: [(&str, &str); 12] = [
     ("ast", "sum k"),
     ("program", "forall"),
     ("statements", "domain"),
@@ -12,6 +12,7 @@ const FORMS: [(&str, &str); 11] = [
     ("script", "S0_update[i, j, k] -> ["),
     ("loops", "for "),
     ("lanes", "no vector loops"),
+    ("c", "int matmul(int64_t"),
     ("clif", "function"),
     ("asm", "ret"),
 ];

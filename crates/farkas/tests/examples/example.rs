@@ -15,7 +15,7 @@ use crate::numbers::{self, Outputs};
 pub(crate) struct Example {
     /// The path below `examples` without its extension: `ml/softmax`.
     pub(crate) name: String,
-    source: Source,
+    pub(crate) source: Source,
     scheduled: OnceLock<Result<Module, String>>,
     original: OnceLock<Result<Module, String>>,
 }
@@ -124,7 +124,7 @@ impl Example {
 }
 
 /// How far the engines may be apart, whose sums may have different orders.
-fn tolerance(ty: ScalarType) -> f64 {
+pub(crate) fn tolerance(ty: ScalarType) -> f64 {
     match ty {
         ScalarType::F64 => 1e-10,
         ScalarType::F32 => 1e-5,
@@ -137,7 +137,7 @@ fn argument<'a>(function: &'a Function, name: &str) -> Result<&'a Argument, Refu
     found.ok_or_else(|| Refusal::Failed(format!("there is no argument `{name}`")))
 }
 
-fn with_sizes<'a>(sizes: &[(&str, usize)]) -> Args<'a> {
+pub(crate) fn with_sizes<'a>(sizes: &[(&str, usize)]) -> Args<'a> {
     let mut args = Args::new();
     for (name, size) in sizes {
         args.size(name, *size as i64);
@@ -145,7 +145,7 @@ fn with_sizes<'a>(sizes: &[(&str, usize)]) -> Args<'a> {
     args
 }
 
-fn call(
+pub(crate) fn call(
     function: &Function,
     engine: fn(&Function, &mut Args<'_>) -> farkas::Result<()>,
     sizes: &[(&str, usize)],
@@ -194,11 +194,11 @@ fn call(
 }
 
 /// Scalar results are arrays without dimensions; scalar arguments are passed by value.
-fn is_scalar(argument: &Argument) -> bool {
+pub(crate) fn is_scalar(argument: &Argument) -> bool {
     argument.role == Role::In && argument.shape.is_empty()
 }
 
-fn data(ty: ScalarType, elements: impl Iterator<Item = f64>) -> Data {
+pub(crate) fn data(ty: ScalarType, elements: impl Iterator<Item = f64>) -> Data {
     match ty {
         ScalarType::F32 => Data::F32(elements.map(|element| element as f32).collect()),
         ScalarType::F64 => Data::F64(elements.collect()),
@@ -214,7 +214,7 @@ fn data(ty: ScalarType, elements: impl Iterator<Item = f64>) -> Data {
     }
 }
 
-fn number(value: Value) -> f64 {
+pub(crate) fn number(value: Value) -> f64 {
     match value {
         Value::F32(value) => value.into(),
         Value::F64(value) => value,

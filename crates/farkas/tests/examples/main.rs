@@ -12,6 +12,7 @@ mod ml;
 mod numbers;
 mod science;
 mod sizes;
+mod source;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,6 +41,8 @@ fn main() -> Result<(), Failed> {
     for example in examples {
         let own = Arc::clone(&example);
         trials.push(Trial::test(format!("agrees::{}", example.name), move || Ok(sizes::agree(&own)?)));
+        let own = Arc::clone(&example);
+        trials.push(Trial::test(format!("as_c::{}", example.name), move || Ok(source::agree(&own)?)));
         let check = checks.iter().find(|(name, _)| *name == example.name).map(|(_, check)| *check);
         // A folder of examples is checked as a whole.
         if check.is_some() || example.name.contains('/') && !example.name.starts_with("polybench/") {
@@ -50,6 +53,7 @@ fn main() -> Result<(), Failed> {
             }));
         }
     }
+    trials.push(Trial::test("as_c::with_threads", || Ok(source::agree_with_threads()?)));
     libtest_mimic::run(&arguments, trials).exit()
 }
 

@@ -6,7 +6,7 @@ use ndarray::{ArrayD, IxDyn};
 use crate::example::{Example, Refusal};
 use crate::numbers::{Random, array, scalar};
 
-type Sizes<'a> = Vec<(&'a str, usize)>;
+pub(crate) type Sizes<'a> = Vec<(&'a str, usize)>;
 
 pub(crate) fn agree(example: &Example) -> Result<(), String> {
     let signature = example.function()?.signature();
@@ -26,7 +26,7 @@ pub(crate) fn agree(example: &Example) -> Result<(), String> {
 }
 
 /// Equal sizes; different ones, rotated; and each parameter in turn at 31 and 33 while the others are small.
-fn sizes_to_try<'a>(params: &[&'a str]) -> Vec<Sizes<'a>> {
+pub(crate) fn sizes_to_try<'a>(params: &[&'a str]) -> Vec<Sizes<'a>> {
     const DIFFERENT: [usize; 7] = [5, 3, 7, 2, 1, 4, 0];
     let numbered = || params.iter().copied().enumerate();
     let mut found: Vec<Sizes<'a>> = [0, 1, 2].map(|size| numbered().map(|(_, name)| (name, size)).collect()).into();
@@ -42,14 +42,14 @@ fn sizes_to_try<'a>(params: &[&'a str]) -> Vec<Sizes<'a>> {
 }
 
 /// More columns than rows cannot be independent: what is left of the later ones is rounding errors.
-fn is_well_posed(example: &Example, sizes: &Sizes<'_>) -> bool {
+pub(crate) fn is_well_posed(example: &Example, sizes: &Sizes<'_>) -> bool {
     let size = |name: &str| sizes.iter().find(|(known, _)| *known == name).map_or(0, |(_, size)| *size);
     example.name != "polybench/gramschmidt" || size("M") >= size("N")
 }
 
 /// Numbers in no pattern, but such that nothing is ill-conditioned: matrices have large diagonals, vectors are positive
 /// and small.
-fn inputs<'a>(example: &'a Example, sizes: &Sizes<'_>) -> Result<Vec<(&'a str, ArrayD<f64>)>, Refusal> {
+pub(crate) fn inputs<'a>(example: &'a Example, sizes: &Sizes<'_>) -> Result<Vec<(&'a str, ArrayD<f64>)>, Refusal> {
     let mut random = Random(1);
     let mut inputs = Vec::new();
     let signature = example.function().map_err(Refusal::Failed)?.signature();
