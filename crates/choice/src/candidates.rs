@@ -4,9 +4,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use poly::{Branch, Budget, Entry, Fusion, LoopId, Proven, Scop, Subject, Tree, Verdict, prove, uneven};
-use program::{Atom, IterId, Subscript};
+use program::IterId;
 
-use crate::cost::cost;
+use crate::cost::{Walk, cost};
 
 /// How much of the time a compilation may take is for isl's scheduler; the rest must do for the program's own order.
 const SCHEDULER_SHARE: u32 = 3;
@@ -180,10 +180,7 @@ fn sums_together(scop: &Scop, tree: &Tree) -> Option<Tree> {
 /// The iterator whose loop should be innermost, if that is clearly better than the loop that is.
 fn closest_walk(scop: &Scop, branch: &Branch) -> Option<IterId> {
     let statement = scop.at(branch.statement);
-    let cost = |iter: IterId| -> usize {
-        let accesses = std::iter::once(&statement.write).chain(&statement.reads);
-        accesses.map(|access| step_cost(&access.index, iter)).sum()
-    };
+    let cost = |iter: IterId| Walk::along(iter).steps(statement, &[]);
     let free = free_loops(scop, branch);
     let (_, last) = free.last()?;
     let (_, best) = free.iter().min_by_key(|(_, iter)| cost(*iter))?;
@@ -214,19 +211,4 @@ fn move_innermost(scop: &Scop, branch: &mut Branch, iter: IterId) {
     let entry = branch.entries.remove(level);
     let last = branch.entries.iter().rposition(|entry| matches!(entry, Entry::Loop(..))).map_or(level, |last| last + 1);
     branch.entries.insert(last.max(level), entry);
-}
-
-/// What it costs to step one iteration: nothing if the cell stays, little to the next cell, a cache line otherwise.
-fn step_cost(index: &[Subscript], iter: IterId) -> usize {
-    let uses = |subscript: &Subscript| poly::uses(std::slice::from_ref(subscript), iter);
-    let Some((last, outer)) = index.split_last() else { return 0 };
-    let next = match last {
-        Subscript::Affine(last) => last.terms.get(&Atom::Iter(iter)).is_some_and(|by| by.abs() == 1),
-        Subscript::Data(_) => false,
-    };
-    match (outer.iter().any(uses), uses(last)) {
-        (false, false) => 0,
-        (false, true) if next => 1,
-        _ => 8,
-    }
 }

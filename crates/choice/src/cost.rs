@@ -24,13 +24,7 @@ pub(crate) fn cost(scop: &Scop, tree: &Tree, uneven: &[(usize, LoopId)]) -> u64 
     for (number, branch) in branches.iter().enumerate() {
         let statement = scop.at(branch.statement);
         let walk = Walk::new(branch, statement);
-        let mut body: u64 = 0;
-        for access in std::iter::once(&statement.write).chain(&statement.reads) {
-            if !in_registers.contains(&access.array) {
-                body += walk.step(&access.index);
-            }
-        }
-        body += walk.chain(statement);
+        let mut body = walk.steps(statement, &in_registers) + walk.chain(statement);
         let conditions = uneven.iter().filter(|(other, id)| *other == number && !tree.info(*id).separate).count();
         body += CONDITION * conditions as u64;
         sum = sum.saturating_add(weight(walk.depth).saturating_mul(body));
@@ -49,7 +43,7 @@ fn weight(depth: usize) -> u64 {
 }
 
 /// How a statement moves when its innermost loop goes on by one.
-struct Walk {
+pub(crate) struct Walk {
     depth: usize,
     /// The iterators that change, and by how much; `None` if that is not known.
     moved: Option<Vec<(IterId, i64)>>,
@@ -61,6 +55,18 @@ impl Walk {
         let own = branch.loops().filter(|(_, _, expr)| !expr.is_invariant());
         let loops: Vec<&Affine> = own.map(|(_, _, expr)| expr).collect();
         Walk { depth: loops.len(), moved: moved(&loops, statement) }
+    }
+
+    /// The walk of an innermost loop that counts an iterator.
+    pub(crate) fn along(iter: IterId) -> Walk {
+        Walk { depth: 1, moved: Some(vec![(iter, 1)]) }
+    }
+
+    /// What the steps of all accesses cost but those to arrays in registers.
+    pub(crate) fn steps(&self, statement: &Statement, in_registers: &[ArrayId]) -> u64 {
+        let accesses = std::iter::once(&statement.write).chain(&statement.reads);
+        let moving = accesses.filter(|access| !in_registers.contains(&access.array));
+        moving.map(|access| self.step(&access.index)).sum()
     }
 
     /// What it costs to step one iteration.
@@ -157,7 +163,7 @@ fn moved(loops: &[&Affine], statement: &Statement) -> Option<Vec<(IterId, i64)>>
         let Some(place) = solved else { break };
         let (position, expr) = left.remove(place);
         let (iter, coefficient) = unknowns(expr, &known, statement)[0];
-        let rest = target(position) - linear(expr, &known)?;
+        let rest = target(position) - distance(expr, &known)?;
         if rest % coefficient != 0 {
             return None;
         }
@@ -174,10 +180,6 @@ fn unknowns(expr: &Affine, known: &[(IterId, i64)], statement: &Statement) -> Ve
         _ => None,
     });
     terms.filter(|(iter, _)| !known.iter().any(|(other, _)| other == iter)).collect()
-}
-
-fn linear(expr: &Affine, known: &[(IterId, i64)]) -> Option<i64> {
-    distance(expr, known)
 }
 
 /// Local arrays that are scalars in disguise: every access in an iteration of the loops that all of them share is to the same

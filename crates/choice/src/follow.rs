@@ -57,22 +57,25 @@ pub fn follow(subject: &Rc<Subject>, steps: &[Step], program: &Source) -> diag::
     }
     match proven {
         Some(proven) => Ok(Followed::Proven(Box::new(proven))),
-        None => judge(subject, state.tree, |explained| explained),
+        None => {
+            let verdict = prove(subject, state.tree.clone())?;
+            Ok(judged(verdict, |violation| violation.explain(subject, &state.tree)))
+        }
     }
 }
 
 /// Judges a tree that somebody has saved, from `text`. Its marks are not proofs: one that does not hold is dropped.
 pub fn load(subject: &Rc<Subject>, mut tree: Tree, program: &Source, text: &Source) -> diag::Result<Followed> {
     loop {
-        match prove(subject, tree.clone())? {
-            Verdict::Illegal(violation) if violation.unfit_loop().is_some() => {
-                let Some(id) = violation.unfit_loop() else { continue };
-                tree.edit(id, |found| found.kind = LoopKind::Serial);
-            }
-            _ => break,
+        let verdict = prove(subject, tree.clone())?;
+        if let Verdict::Illegal(violation) = &verdict
+            && let Some(id) = violation.unfit_loop()
+        {
+            tree.edit(id, |found| found.kind = LoopKind::Serial);
+            continue;
         }
+        return Ok(judged(verdict, |violation| refused_tree(violation.explain(subject, &tree), program, text)));
     }
-    judge(subject, tree, |explained| refused_tree(explained, program, text))
 }
 
 /// Why a text is no schedule of the program, as an error about the text.
@@ -95,10 +98,10 @@ fn first_line(text: &Source) -> Span {
     Span::new(0, text.text().find('\n').unwrap_or(text.text().len()))
 }
 
-fn judge(subject: &Rc<Subject>, tree: Tree, moved: impl Fn(Diagnostic) -> Diagnostic) -> diag::Result<Followed> {
-    Ok(match prove(subject, tree.clone())? {
+fn judged(verdict: Verdict, explain: impl Fn(&Violation) -> Diagnostic) -> Followed {
+    match verdict {
         Verdict::Legal(proven) => Followed::Proven(Box::new(proven)),
         Verdict::Unknown { spent } => Followed::Unknown(spent),
-        Verdict::Illegal(violation) => Followed::Refused(vec![moved(violation.explain(subject, &tree))]),
-    })
+        Verdict::Illegal(violation) => Followed::Refused(vec![explain(&violation)]),
+    }
 }

@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use isl::{Dim, ErrorKind, Map, Schedule, UnionAccessInfo, UnionFlow, UnionMap, UnionSet};
+use isl::{Dim, Map, Schedule, UnionAccessInfo, UnionFlow, UnionMap, UnionSet};
 use program::{IterId, Subscript};
 
 use crate::equations;
@@ -100,7 +100,7 @@ impl Dependences {
     /// The pairs that a schedule must keep in order, without their cells.
     pub(crate) fn ordered_pairs(&self) -> isl::Result<UnionMap> {
         let all = self.flow.clone().union(self.anti.clone())?.union(self.output.clone())?;
-        coalesced(all.range_factor_domain()?)
+        all.range_factor_domain()?.coalesce()
     }
 }
 
@@ -133,11 +133,13 @@ fn compute(scop: &Scop) -> Attempt<Dependences> {
     let scattered = scattered_pairs(scop, &definite, &reads, &order)?;
     let flows = flows.union(scattered.ordered)?;
     Ok(Dependences {
-        flow: coalesced(flows)?,
-        anti: coalesced(
-            overwrites.intersect_range_factor_range(overwriting_reads)?.union(scattered.anti)?.union(defined.anti)?,
-        )?,
-        output: coalesced(outputs.union(defined.output)?)?,
+        flow: flows.coalesce()?,
+        anti: overwrites
+            .intersect_range_factor_range(overwriting_reads)?
+            .union(scattered.anti)?
+            .union(defined.anti)?
+            .coalesce()?,
+        output: outputs.union(defined.output)?.coalesce()?,
         reduction: reduction_pairs(scop)?.union(scattered.free)?,
         without_source: flow
             .get_may_no_source()?
@@ -145,15 +147,6 @@ fn compute(scop: &Scop) -> Attempt<Dependences> {
             .union(defined.without_source)?,
         strict: false,
     })
-}
-
-/// The same relation in fewer pieces. That only saves time, and isl 0.27 fails at it on some strided relations ("total
-/// dimensionality changed unexpectedly"), so it may be left undone.
-fn coalesced(relation: UnionMap) -> isl::Result<UnionMap> {
-    match relation.clone().coalesce() {
-        Err(isl::Error::Isl { kind: ErrorKind::Internal, .. }) => Ok(relation),
-        coalesced => coalesced,
-    }
 }
 
 /// For each sink, the last definite source before it and every possible one since.
@@ -185,7 +178,7 @@ fn reduction_pairs(scop: &Scop) -> Attempt<UnionMap> {
         let later = later.intersect_domain(domain.clone())?.intersect_range(domain)?;
         pairs = pairs.add_map(later.range_product(statement.write.map.clone())?)?;
     }
-    Ok(coalesced(pairs)?)
+    Ok(pairs.coalesce()?)
 }
 
 /// Whether an iterator occurs in a subscript.
