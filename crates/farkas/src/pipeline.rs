@@ -74,7 +74,7 @@ struct Line<'a> {
 
 /// From a function to its code.
 pub(crate) fn compile(source: &Source, function: &Function, options: &Options, log: &mut Log) -> Result<Code> {
-    let mut line = Line { source, function, options, log, started: Instant::now() };
+    let mut line = Line::new(source, function, options, log);
     line.within_budget(|line, ctx| {
         let subject = line.analyse(ctx)?;
         let decided = line.stage("schedule", |line| line.decide(ctx, &subject))?;
@@ -86,7 +86,7 @@ pub(crate) fn compile(source: &Source, function: &Function, options: &Options, l
 
 /// The same up to the schedule and its proof.
 pub(crate) fn check(source: &Source, function: &Function, options: &Options, log: &mut Log) -> Result<()> {
-    let mut line = Line { source, function, options, log, started: Instant::now() };
+    let mut line = Line::new(source, function, options, log);
     line.within_budget(|line, ctx| {
         let subject = line.analyse(ctx)?;
         let decided = line.stage("schedule", |line| line.decide(ctx, &subject))?;
@@ -97,7 +97,8 @@ pub(crate) fn check(source: &Source, function: &Function, options: &Options, log
 
 /// A function with everything that is known about it, and the schedule that [`compile`] would use.
 pub(crate) fn decide(ctx: &Context, source: &Source, function: &Function, options: &Options) -> Result<Proven> {
-    let mut line = Line { source, function, options, log: &mut Log::default(), started: Instant::now() };
+    let mut log = Log::default();
+    let mut line = Line::new(source, function, options, &mut log);
     let subject = line.analyse(ctx)?;
     Ok(line.decide(ctx, &subject)?.proven)
 }
@@ -105,7 +106,7 @@ pub(crate) fn decide(ctx: &Context, source: &Source, function: &Function, option
 /// The code of a schedule that is proven already.
 pub(crate) fn generate(source: &Source, proven: &Proven, options: &Options, log: &mut Log) -> Result<Code> {
     let function = &proven.subject().scop.function;
-    let mut line = Line { source, function, options, log, started: Instant::now() };
+    let mut line = Line::new(source, function, options, log);
     line.emit_schedule(&Decided { proven: proven.clone(), steps: None })?;
     line.generate(proven)
 }
@@ -116,12 +117,24 @@ struct Decided {
     steps: Option<Vec<Step>>,
 }
 
-impl Line<'_> {
+impl<'a> Line<'a> {
+    /// What the front end has taken, which is in the log, counts.
+    fn new(source: &'a Source, function: &'a Function, options: &'a Options, log: &'a mut Log) -> Line<'a> {
+        let before: Duration = log.timings.iter().map(|timing| timing.time).sum();
+        let now = Instant::now();
+        Line { source, function, options, log, started: now.checked_sub(before).unwrap_or(now) }
+    }
+
+    /// How much time there is.
+    fn left(&self) -> Duration {
+        self.options.time_limit.saturating_sub(self.started.elapsed())
+    }
+
     /// Runs all of `work` under one budget.
     fn within_budget<T>(&mut self, work: impl FnOnce(&mut Self, &Context) -> Result<T>) -> Result<T> {
         let bug = |error: isl::Error| Error::Bug { stage: "budget", what: error.to_string() };
         let ctx = Context::new().map_err(bug)?;
-        let budget = self.options.budget();
+        let budget = isl::Budget { time: Some(self.left()), ..self.options.budget() };
         ctx.with_budget(budget, || Ok(work(self, &ctx))).map_err(bug)?
     }
 
@@ -184,8 +197,7 @@ impl Line<'_> {
             }
             (None, Order::Original) => (self.poly(choice::follow(subject, &[], source))?, None),
             (None, Order::Written | Order::Scheduled) => {
-                let left = options.time_limit.saturating_sub(self.started.elapsed());
-                let chosen = self.poly(choice::choose(subject, left))?;
+                let chosen = self.poly(choice::choose(subject, self.left()))?;
                 (Followed::Proven(Box::new(chosen.proven)), None)
             }
         };

@@ -5,7 +5,9 @@
 //! remembers who wrote it; every read must meet the same writer both times. For an accumulator that is the same init
 //! with the same set of updates. Nothing here asks isl about order: loops are counted, subscripts evaluated.
 
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use isl::Dim;
 use isl::ast::{self, Op};
@@ -24,13 +26,30 @@ use crate::witness::{At, show_cell, show_point};
 pub(crate) type Instance = (usize, Vec<i64>);
 
 /// Where a value comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Origin {
     /// It was there before the call, or never written.
     Before,
     Written(Instance),
-    /// What was there before the first update, and the updates by one operator since.
-    Accumulated(Box<Origin>, ReduceOp, BTreeSet<Instance>),
+    /// What was there before the first update, and the updates by one operator since, in any order: how many, and the sum of
+    /// their fingerprints, because sets of all updates before every read would fill the memory.
+    Accumulated {
+        start: u128,
+        op: ReduceOp,
+        count: usize,
+        updates: u128,
+    },
+}
+
+/// Different for different values, but by a chance that does not happen.
+fn fingerprint(value: &impl Hash) -> u128 {
+    let half = |salt: u8| {
+        let mut hasher = DefaultHasher::new();
+        salt.hash(&mut hasher);
+        value.hash(&mut hasher);
+        u128::from(hasher.finish())
+    };
+    half(0) << 64 | half(1)
 }
 
 /// What each instance reads, in the order of its accesses; and what is left in the end.
@@ -42,6 +61,29 @@ struct Trace {
 
 /// More instances than so are not replayed.
 const MOST_INSTANCES: usize = 100_000;
+/// Nor are those that touch more cells than so, because data decides which.
+const MOST_CELLS: usize = 2_000_000;
+
+/// What a replay may still do. It is counted here because what is not isl's no budget sees.
+#[derive(Debug)]
+pub(crate) struct Work<'a> {
+    ctx: &'a isl::Context,
+    cells: Cell<usize>,
+}
+
+impl Work<'_> {
+    pub(crate) fn new(scop: &Scop) -> Work<'_> {
+        Work { ctx: scop.params.ctx(), cells: Cell::new(MOST_CELLS) }
+    }
+
+    /// Goes on with so many cells, unless they are too many or the time is over.
+    pub(crate) fn spend(&self, cells: usize) -> Result<(), Stop> {
+        self.cells.set(self.cells.get().checked_sub(cells).ok_or(Stop::TooLarge)?);
+        // isl makes nothing any more when a budget has run out.
+        isl::Val::from_i64(self.ctx, 0)?;
+        Ok(())
+    }
+}
 
 /// The answer of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,7 +202,7 @@ fn compare(proven: &Proven, params: &[i64]) -> Result<Option<Disagreement>, Stop
     let tell = |origin: &Origin| match origin {
         Origin::Before => "the value from before".to_string(),
         Origin::Written(writer) => format!("what {} wrote", show(writer)),
-        Origin::Accumulated(_, _, updates) => format!("{} accumulated terms", updates.len()),
+        Origin::Accumulated { count, .. } => format!("{count} accumulated terms"),
     };
     for instance in &original {
         let (expected, found) = (one.reads.get(instance), two.reads.get(instance));
@@ -204,7 +246,7 @@ pub(crate) fn original_instances(scop: &Scop, params: &[i64]) -> Result<Vec<Inst
         }
     }
     placed.sort();
-    Ok(equations::rearranged(scop, params, placed.into_iter().map(|(_, instance)| instance).collect())?)
+    equations::rearranged(scop, params, placed.into_iter().map(|(_, instance)| instance).collect())
 }
 
 /// The points of a set without parameters, if there are at most so many.
@@ -224,11 +266,11 @@ fn points(set: &isl::Set, most: usize) -> Result<Vec<isl::Point>, Stop> {
 }
 
 /// All instances in the order in which the generated loops run them.
-pub(crate) fn scheduled_instances(proven: &Proven, params: &[i64]) -> Attempt<Vec<Instance>> {
+pub(crate) fn scheduled_instances(proven: &Proven, params: &[i64]) -> Result<Vec<Instance>, Stop> {
     let scop = &proven.subject().scop;
     let tree = ast_of_tree(proven)?;
     let names = scop.function.params.iter().map(|param| param.name.clone()).zip(params.iter().copied());
-    let mut runner = Runner { scop, names: names.collect(), instances: Vec::new() };
+    let mut runner = Runner { scop, work: Work::new(scop), names: names.collect(), instances: Vec::new() };
     runner.node(&tree)?;
     Ok(runner.instances)
 }
@@ -236,12 +278,13 @@ pub(crate) fn scheduled_instances(proven: &Proven, params: &[i64]) -> Attempt<Ve
 /// Counts through a loop program.
 struct Runner<'a> {
     scop: &'a Scop,
+    work: Work<'a>,
     names: HashMap<String, i64>,
     instances: Vec<Instance>,
 }
 
 impl Runner<'_> {
-    fn node(&mut self, node: &ast::Node) -> Attempt<()> {
+    fn node(&mut self, node: &ast::Node) -> Result<(), Stop> {
         match node {
             ast::Node::Block(nodes) => nodes.iter().try_for_each(|node| self.node(node)),
             ast::Node::Mark { body, .. } => self.node(body),
@@ -254,6 +297,7 @@ impl Runner<'_> {
                 let mut value = self.eval(init)?;
                 let hidden = self.names.insert(iterator.clone(), value);
                 while *degenerate || self.eval(cond)? != 0 {
+                    self.work.spend(1)?;
                     self.node(body)?;
                     if *degenerate {
                         break;
@@ -268,9 +312,11 @@ impl Runner<'_> {
                 Ok(())
             }
             ast::Node::User(expr, _) => {
-                let ast::Expr::Op(Op::Call, args) = expr else { return Err(Fault::bug("a user node without a call")) };
+                let ast::Expr::Op(Op::Call, args) = expr else {
+                    return Err(Fault::bug("a user node without a call").into());
+                };
                 let Some((ast::Expr::Id(name), args)) = args.split_first() else {
-                    return Err(Fault::bug("a call without a name"));
+                    return Err(Fault::bug("a call without a name").into());
                 };
                 let position = self.scop.statements.iter().position(|statement| statement.name == *name);
                 let position = position.ok_or_else(|| Fault::bug(format!("no statement {name}")))?;
@@ -327,12 +373,14 @@ impl Runner<'_> {
 }
 
 /// Runs instances in order, cells remembering their writers.
-fn trace(scop: &Scop, params: &[i64], instances: &[Instance]) -> Attempt<Trace> {
+fn trace(scop: &Scop, params: &[i64], instances: &[Instance]) -> Result<Trace, Stop> {
+    let work = Work::new(scop);
     let mut trace = Trace::default();
     for instance in instances {
         let (position, values) = instance;
         let statement = &scop.statements[*position];
-        let mut loads = Loads { scop, at: At { params, iters: &statement.iters, values }, cells: Vec::new() };
+        let at = At { params, iters: &statement.iters, values };
+        let mut loads = Loads { scop, work: &work, at, cells: Vec::new() };
         loads.expr(&statement.value)?;
         let targets = loads.all_cells(statement.write.array, &statement.write.index)?;
         let updates = statement.kind.is_update();
@@ -343,13 +391,18 @@ fn trace(scop: &Scop, params: &[i64], instances: &[Instance]) -> Attempt<Trace> 
         trace.reads.insert(instance.clone(), reads.collect());
         for target in targets {
             let origin = match statement.kind {
-                StatementKind::Update(op) => match trace.memory.remove(&target).unwrap_or(Origin::Before) {
-                    Origin::Accumulated(start, known, mut updates) if known == op && !statement.kind.replaces() => {
-                        updates.insert(instance.clone());
-                        Origin::Accumulated(start, op, updates)
-                    }
-                    start => Origin::Accumulated(Box::new(start), op, BTreeSet::from([instance.clone()])),
-                },
+                StatementKind::Update(op) => {
+                    let (start, count, updates) = match trace.memory.remove(&target).unwrap_or(Origin::Before) {
+                        Origin::Accumulated { start, op: known, count, updates }
+                            if known == op && !statement.kind.replaces() =>
+                        {
+                            (start, count, updates)
+                        }
+                        start => (fingerprint(&start), 0, 0),
+                    };
+                    let updates = updates.wrapping_add(fingerprint(instance));
+                    Origin::Accumulated { start, op, count: count + 1, updates }
+                }
                 _ => Origin::Written(instance.clone()),
             };
             trace.memory.insert(target, origin);
@@ -361,6 +414,7 @@ fn trace(scop: &Scop, params: &[i64], instances: &[Instance]) -> Attempt<Trace> 
 /// The loads of one instance; where data decides, all that are possible.
 pub(crate) struct Loads<'a> {
     pub(crate) scop: &'a Scop,
+    pub(crate) work: &'a Work<'a>,
     pub(crate) at: At<'a>,
     pub(crate) cells: Vec<(ArrayId, Vec<i64>)>,
 }
@@ -371,7 +425,7 @@ impl Loads<'_> {
     }
 
     /// The cells that an access may touch.
-    pub(crate) fn all_cells(&self, array: ArrayId, index: &[Subscript]) -> Attempt<Vec<(ArrayId, Vec<i64>)>> {
+    pub(crate) fn all_cells(&self, array: ArrayId, index: &[Subscript]) -> Result<Vec<(ArrayId, Vec<i64>)>, Stop> {
         let mut cells = vec![Vec::new()];
         for (subscript, extent) in index.iter().zip(&self.scop.array(array).shape) {
             let overflow = || Fault::bug("a cell overflows");
@@ -382,6 +436,8 @@ impl Loads<'_> {
                 }
                 Subscript::Data(_) => 0..self.at.affine(extent).ok_or_else(overflow)?,
             };
+            let extent = usize::try_from(coordinates.end.saturating_sub(coordinates.start)).unwrap_or(0);
+            self.work.spend(cells.len().saturating_mul(extent))?;
             let extended = cells.iter().flat_map(|cell: &Vec<i64>| {
                 coordinates.clone().map(|coordinate| [cell.as_slice(), &[coordinate]].concat())
             });
@@ -391,7 +447,7 @@ impl Loads<'_> {
     }
 
     /// Collects the loads of an expression; of a data-dependent condition, those of both branches.
-    pub(crate) fn expr(&mut self, expr: &Expr) -> Attempt<()> {
+    pub(crate) fn expr(&mut self, expr: &Expr) -> Result<(), Stop> {
         match &expr.kind {
             ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) => Ok(()),
             ExprKind::Load { array, index } => {
@@ -414,7 +470,7 @@ impl Loads<'_> {
                 match affine.as_ref().map(|cond| self.at.cond(cond)) {
                     Some(Some(true)) => self.expr(then),
                     Some(Some(false)) => self.expr(otherwise),
-                    Some(None) => Err(Fault::bug("a condition overflows")),
+                    Some(None) => Err(Fault::bug("a condition overflows").into()),
                     None => {
                         for (branch, taken) in [(then, true), (otherwise, false)] {
                             let known = program::branch_condition(cond, None, taken);
@@ -426,7 +482,7 @@ impl Loads<'_> {
                     }
                 }
             }
-            ExprKind::Reduce { .. } => Err(Fault::bug("a reduction is left in a statement")),
+            ExprKind::Reduce { .. } => Err(Fault::bug("a reduction is left in a statement").into()),
         }
     }
 }

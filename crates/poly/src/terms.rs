@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use program::{Affine, ArrayId, BinaryOp, Expr, ExprKind, ReduceOp, Role, ScalarType, Subscript, UnaryOp, Value};
 
-use crate::fault::{Attempt, Fault};
+use crate::fault::Fault;
 use crate::prove::Proven;
-use crate::replay::{Disagreement, Instance, Loads, Stop, original_instances, scheduled_instances};
+use crate::replay::{Disagreement, Instance, Loads, Stop, Work, original_instances, scheduled_instances};
 use crate::scop::{Scop, Statement, StatementKind};
 use crate::witness::{At, show_cell};
 
@@ -80,14 +80,15 @@ impl Terms {
         number
     }
 
-    fn run(&mut self, scop: &Scop, params: &[i64], instances: &[Instance]) -> Attempt<Memory> {
+    fn run(&mut self, scop: &Scop, params: &[i64], instances: &[Instance]) -> Result<Memory, Stop> {
+        let work = Work::new(scop);
         let mut memory = Memory::new();
         for (position, values) in instances {
             let statement = &scop.statements[*position];
             let at = At { params, iters: &statement.iters, values };
-            let loads = Loads { scop, at, cells: Vec::new() };
+            let loads = Loads { scop, work: &work, at, cells: Vec::new() };
             let mut cells = loads.all_cells(statement.write.array, &statement.write.index)?;
-            let mut run = Run { terms: self, scop, at, memory: &memory };
+            let mut run = Run { terms: self, scop, work: &work, at, memory: &memory };
             if let (StatementKind::Update(op), true) = (statement.kind, statement.scatters()) {
                 let changed = run.scatter(statement, op, &cells)?;
                 memory.extend(changed);
@@ -97,7 +98,7 @@ impl Terms {
             let value = match (statement.kind, &statement.value.kind) {
                 (StatementKind::Update(op), ExprKind::Binary(_, total, term)) => {
                     let (total, term) = (run.expr(total)?, run.expr(term)?);
-                    self.accumulate(op, statement.value.ty, total, term)
+                    self.accumulate(&work, (op, statement.value.ty), total, term)?
                 }
                 _ => run.expr(&statement.value)?,
             };
@@ -106,12 +107,19 @@ impl Terms {
         Ok(memory)
     }
 
-    fn accumulate(&mut self, op: ReduceOp, ty: ScalarType, total: Number, term: Number) -> Number {
+    fn accumulate(
+        &mut self,
+        work: &Work<'_>,
+        (op, ty): (ReduceOp, ScalarType),
+        total: Number,
+        term: Number,
+    ) -> Result<Number, Stop> {
         let neutral = self.number(Term::Const(ty, bits(op.neutral(ty))));
         let mut parts = BTreeMap::new();
         for part in [total, term] {
             match &self.terms[part as usize] {
                 Term::Accumulated(of, same, inner) if (*of, *same) == (op, ty) => {
+                    work.spend(inner.len())?;
                     for (term, times) in inner {
                         *parts.entry(*term).or_insert(0) += times;
                     }
@@ -120,7 +128,7 @@ impl Terms {
                 _ => *parts.entry(part).or_insert(0) += 1,
             }
         }
-        if parts.is_empty() { neutral } else { self.number(Term::Accumulated(op, ty, parts)) }
+        Ok(if parts.is_empty() { neutral } else { self.number(Term::Accumulated(op, ty, parts)) })
     }
 }
 
@@ -128,12 +136,13 @@ impl Terms {
 struct Run<'a> {
     terms: &'a mut Terms,
     scop: &'a Scop,
+    work: &'a Work<'a>,
     at: At<'a>,
     memory: &'a Memory,
 }
 
 impl Run<'_> {
-    fn load(&mut self, array: ArrayId, index: &[Affine]) -> Attempt<Number> {
+    fn load(&mut self, array: ArrayId, index: &[Affine]) -> Result<Number, Stop> {
         let cell = self.at.cell(index).ok_or_else(|| Fault::bug("a cell overflows"))?;
         Ok(self.content((array, cell)))
     }
@@ -145,7 +154,7 @@ impl Run<'_> {
         }
     }
 
-    fn subscripts(&mut self, index: &[Subscript]) -> Attempt<Vec<Number>> {
+    fn subscripts(&mut self, index: &[Subscript]) -> Result<Vec<Number>, Stop> {
         let mut numbers = Vec::new();
         for subscript in index {
             numbers.push(match subscript {
@@ -160,7 +169,7 @@ impl Run<'_> {
     }
 
     /// What an update of a cell that depends on data leaves in all cells that come into question.
-    fn scatter(&mut self, statement: &Statement, op: ReduceOp, cells: &[(ArrayId, Vec<i64>)]) -> Attempt<Memory> {
+    fn scatter(&mut self, statement: &Statement, op: ReduceOp, cells: &[(ArrayId, Vec<i64>)]) -> Result<Memory, Stop> {
         let (subscripts, term) = (self.subscripts(&statement.write.index)?, self.expr(statement.term()?)?);
         let mut changed = Memory::new();
         for cell in cells {
@@ -168,14 +177,14 @@ impl Run<'_> {
             let old = self.content(cell.clone());
             let left = match op {
                 ReduceOp::Last => self.terms.number(Term::Binary(op.combine(), old, reached)),
-                _ => self.terms.accumulate(op, statement.value.ty, old, reached),
+                _ => self.terms.accumulate(self.work, (op, statement.value.ty), old, reached)?,
             };
             changed.insert(cell.clone(), left);
         }
         Ok(changed)
     }
 
-    fn expr(&mut self, expr: &Expr) -> Attempt<Number> {
+    fn expr(&mut self, expr: &Expr) -> Result<Number, Stop> {
         let term = match &expr.kind {
             ExprKind::Const(value) => Term::Const(expr.ty, bits(*value)),
             ExprKind::Index(affine) => {
@@ -185,7 +194,7 @@ impl Run<'_> {
             ExprKind::Scalar(id) => Term::Scalar(id.0),
             ExprKind::Load { array, index } => return self.load(*array, index),
             ExprKind::Gather { array, index } => {
-                let loads = Loads { scop: self.scop, at: self.at, cells: Vec::new() };
+                let loads = Loads { scop: self.scop, work: self.work, at: self.at, cells: Vec::new() };
                 let cells = loads.all_cells(*array, index)?;
                 let contents = cells.into_iter().map(|cell| self.content(cell)).collect();
                 Term::Gather(self.subscripts(index)?, contents)
@@ -197,7 +206,7 @@ impl Run<'_> {
                 match affine.as_ref().map(|cond| self.at.cond(cond)) {
                     Some(Some(true)) => return self.expr(then),
                     Some(Some(false)) => return self.expr(otherwise),
-                    Some(None) => return Err(Fault::bug("a condition overflows")),
+                    Some(None) => return Err(Fault::bug("a condition overflows").into()),
                     None => {
                         let open = |taken| self.at.cond(&program::branch_condition(cond, None, taken)) != Some(false);
                         match (open(true), open(false)) {
@@ -208,7 +217,7 @@ impl Run<'_> {
                     }
                 }
             }
-            ExprKind::Reduce { .. } => return Err(Fault::bug("a reduction is left in a statement")),
+            ExprKind::Reduce { .. } => return Err(Fault::bug("a reduction is left in a statement").into()),
         };
         Ok(self.terms.number(term))
     }

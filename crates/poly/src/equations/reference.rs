@@ -6,8 +6,8 @@ use program::{ArrayId, System};
 
 use super::flow::is_own_accumulator;
 use super::{is_final, place};
-use crate::fault::{Attempt, Fault};
-use crate::replay::{Instance, Loads};
+use crate::fault::Fault;
+use crate::replay::{Instance, Loads, Stop, Work};
 use crate::scop::Scop;
 use crate::witness::At;
 
@@ -24,15 +24,17 @@ struct History {
 }
 
 /// Instances in textual order, rearranged as little as possible so that each comes behind what it needs.
-pub(crate) fn rearranged(scop: &Scop, params: &[i64], instances: Vec<Instance>) -> Attempt<Vec<Instance>> {
+pub(crate) fn rearranged(scop: &Scop, params: &[i64], instances: Vec<Instance>) -> Result<Vec<Instance>, Stop> {
     if scop.equations.is_empty() {
         return Ok(instances);
     }
+    let work = Work::new(scop);
     let mut accesses = Vec::new();
     let mut definitions: HashMap<Defined, usize> = HashMap::new();
     for (number, (position, values)) in instances.iter().enumerate() {
         let statement = &scop.statements[*position];
-        let mut loads = Loads { scop, at: At { params, iters: &statement.iters, values }, cells: Vec::new() };
+        let at = At { params, iters: &statement.iters, values };
+        let mut loads = Loads { scop, work: &work, at, cells: Vec::new() };
         loads.expr(&statement.value)?;
         let targets = loads.all_cells(statement.write.array, &statement.write.index)?;
         if let Some(system) = scop.equations.system_of(statement.write.array).filter(|_| is_final(statement)) {
@@ -62,7 +64,7 @@ pub(crate) fn rearranged(scop: &Scop, params: &[i64], instances: Vec<Instance>) 
                     let behind = system.clauses.first().copied() <= place(statement, system);
                     match definitions.get(&cell).filter(|_| behind) {
                         Some(definition) if *definition == number => {
-                            return Err(Fault::bug("a cell is defined by itself"));
+                            return Err(Fault::bug("a cell is defined by itself").into());
                         }
                         Some(definition) => order(*definition, number),
                         None => {}
@@ -102,7 +104,7 @@ pub(crate) fn rearranged(scop: &Scop, params: &[i64], instances: Vec<Instance>) 
         }
     }
     if rearranged.len() < instances.len() {
-        return Err(Fault::bug("equations have a cycle"));
+        return Err(Fault::bug("equations have a cycle").into());
     }
     Ok(rearranged)
 }
