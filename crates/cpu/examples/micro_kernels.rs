@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use farkas_cpu::{Compiled, Options, Tier, compile_with};
-use loops::{InBounds, Verified, parse};
+use loops::{InBounds, Verified, parse, unroll};
 use program::{Data, Role, Value};
 
 /// A kernel with its data, ready to be timed.
@@ -22,7 +22,7 @@ struct Subject {
 
 impl Subject {
     fn new(text: &str, tier: Tier, params: &[i64], scalars: &[Value], arrays: Vec<Data>) -> Subject {
-        let kernel = InBounds::by_proof(parse(text).unwrap()).verified().unwrap();
+        let kernel = InBounds::by_proof(unroll(parse(text).unwrap())).verified().unwrap();
         let options = |keep_text| Options { keep_text, tier: Some(tier), ..Options::default() };
         let mut compile = f64::INFINITY;
         for _ in 0..3 {

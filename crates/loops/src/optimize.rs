@@ -1,6 +1,6 @@
 //! The passes in their order.
 
-use crate::{Kernel, contract, narrow, partials, promote, rebase, simplify, verify};
+use crate::{Kernel, contract, narrow, partials, promote, rebase, simplify, unroll, verify};
 
 /// A pass and its name.
 type Pass = (&'static str, fn(Kernel) -> Kernel);
@@ -9,13 +9,15 @@ type Pass = (&'static str, fn(Kernel) -> Kernel);
 /// what parallel loops reduce into arrays like all others. `rebase` is about subscripts too. `narrow` goes before
 /// `contract`, which finds more cells that are alone in smaller arrays. `contract` goes before `promote`: a local array that
 /// vanishes altogether needs no copy in a register, and the stores that it removes would otherwise be promoted for nothing.
+/// `unroll` goes before `promote`, which finds the cells of each copy.
 /// `simplify` then cleans up the guards that `promote` adds.
-const PASSES: [Pass; 7] = [
+const PASSES: [Pass; 8] = [
     ("simplify", simplify),
     ("partials", partials),
     ("rebase", rebase),
     ("narrow", narrow),
     ("contract", contract),
+    ("unroll", unroll),
     ("promote", promote),
     ("simplify", simplify),
 ];

@@ -51,22 +51,37 @@ pub(crate) fn decide_quotients(index: Index, ranges: &[Range]) -> Index {
     }
 }
 
-/// `floor(index / divisor)`, if both ends of the range of one variable in it give the same.
+/// `floor(index / divisor)`, if both ends of the ranges of its variables give the same.
 fn quotient(index: &Index, divisor: i64, ranges: &[Range]) -> Option<Index> {
     let value = linear(index)?;
-    ranges.iter().rev().find_map(|range| {
-        let coefficient = value.coefficient(range.var)?;
+    decided(&value, &value, divisor, ranges).map(|quotient| quotient.build())
+}
+
+/// The one quotient of everything from `least` to `most`. The variables are replaced by the ends of their ranges from the
+/// innermost on, one at a time, until both ends have a quotient: in tiles of tiles that of the outer one takes two.
+fn decided(least: &Linear, most: &Linear, divisor: i64, ranges: &[Range]) -> Option<Linear> {
+    if let (Some(low), Some(high)) = (least.clone().exact_floor(divisor), most.clone().exact_floor(divisor))
+        && low == high
+    {
+        return Some(low);
+    }
+    let moves = |range: &Range| [least, most].iter().any(|end| end.coefficient(range.var).is_some());
+    let place = ranges.iter().rposition(moves)?;
+    let (range, outer) = (&ranges[place], &ranges[..place]);
+    let lows = ends(least, range, false);
+    let highs = ends(most, range, true);
+    lows.iter().find_map(|low| highs.iter().find_map(|high| decided(low, high, divisor, outer)))
+}
+
+/// What a value is at least, or at most, over a variable's range: one bound for each bound of the variable.
+fn ends(value: &Linear, range: &Range, largest: bool) -> Vec<Linear> {
+    let Some(coefficient) = value.coefficient(range.var) else { return vec![value.clone()] };
+    let (bounds, last) = if (coefficient > 0) == largest { (&range.less_than, -1) } else { (&range.at_least, 0) };
+    let at = |bound: &Linear| {
         let without = value.clone().add_scaled(&linear(&Index::Var(range.var))?, -coefficient)?;
-        let end = |bound: &Linear, last: i64| {
-            let bound = bound.clone().add_scaled(&Linear::constant(last), 1)?;
-            without.clone().add_scaled(&bound, coefficient)?.exact_floor(divisor)
-        };
-        range.at_least.iter().find_map(|low| {
-            let low = end(low, 0)?;
-            let same = |high: &Linear| end(high, -1).is_some_and(|high| high == low);
-            range.less_than.iter().any(same).then(|| low.build())
-        })
-    })
+        without.add_scaled(&bound.clone().add_scaled(&Linear::constant(last), 1)?, coefficient)
+    };
+    bounds.iter().filter_map(at).collect()
 }
 
 #[cfg(test)]
@@ -93,6 +108,20 @@ mod tests {
         assert_eq!(decide_quotients(division.clone(), &[inside(3)]), var(0));
         assert_eq!(decide_quotients(division.clone(), &[inside(4)]), division, "one value too many");
         assert_eq!(decide_quotients(division.clone(), &[]), division);
+    }
+
+    #[test]
+    fn tiles_of_tiles_decide_the_quotient_of_the_outer_one() {
+        let outer = Index::Mul(Box::new(var(0)), 8);
+        let end = |index: &Index, by| Index::Add(Box::new(index.clone()), Box::new(Index::Const(by)));
+        let inner = Index::Mul(Box::new(var(1)), 12);
+        let ranges =
+            |tiles| [Range::of(VarId(1), &outer, &end(&outer, tiles)), Range::of(VarId(2), &inner, &end(&inner, 12))];
+        let division = Index::FloorDiv(Box::new(var(2)), 96);
+        assert_eq!(decide_quotients(division.clone(), &ranges(8)), var(0));
+        assert_eq!(decide_quotients(division.clone(), &ranges(9)), division, "one tile too many");
+        let back = Index::FloorDiv(Box::new(Index::Sub(Box::new(Index::Const(95)), Box::new(var(2)))), 96);
+        assert_eq!(decide_quotients(back, &ranges(8)), Index::Mul(Box::new(var(0)), -1));
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! Unrolling: loops that are to be written out, written out.
 //!
 //! In: a kernel with `unroll` loops.  Out: one in which those of a constant, small number of iterations are copies of their
-//! bodies; the others are serial loops.
+//! bodies; the others are serial loops. A loop that only the last tile cuts short, `lo..min(N, lo + 8)`, is written out for
+//! full tiles, and apart from them for the last one: the condition that tells them apart stands outside of all the loops
+//! that do not change it, so hot loops have none.
 
 use crate::concurrent::only_iteration;
 use crate::copy::copy;
-use crate::walk::{Rewrite, Substitute};
-use crate::{For, Index, Kernel, LoopKind, Stmt};
-use index::{constant_difference, simplify_index};
+use crate::walk::{Rewrite, Substitute, VarsBound, VarsUsed};
+use crate::{Cond, For, Index, Kernel, LoopKind, Stmt};
+use index::{CompareOp, constant_difference, extremum_operands, simplify_index};
 
 /// Loops of more iterations are not written out.
 const MAX_TRIPS: i64 = 64;
@@ -16,7 +18,7 @@ const MAX_STMTS: usize = 4096;
 
 /// Writes out the loops that are marked so.
 pub fn unroll(mut kernel: Kernel) -> Kernel {
-    let mut unroll = Unroll { names: std::mem::take(&mut kernel.vars), stmts: 0 };
+    let mut unroll = Unroll { names: std::mem::take(&mut kernel.vars), stmts: 0, lanes: false };
     kernel.body = unroll.block(kernel.body);
     kernel.vars = unroll.names;
     crate::simplify(kernel)
@@ -26,15 +28,24 @@ struct Unroll {
     names: Vec<String>,
     /// How many copies of statements have been made.
     stmts: usize,
+    /// Inside of a vector loop.
+    lanes: bool,
 }
 
 impl Rewrite for Unroll {
     fn stmt(&mut self, stmt: Stmt) -> Vec<Stmt> {
+        if let Some(tile) = self.room().then(|| Tile::first_in(&stmt)).flatten() {
+            return vec![self.apart(stmt, &tile)];
+        }
         let Stmt::For(f) = stmt else { return vec![self.descend_stmt(stmt)] };
         if f.kind != LoopKind::Unrolled {
-            return vec![self.descend_stmt(Stmt::For(f))];
+            let outside = self.lanes;
+            self.lanes |= f.kind.is_vector();
+            let stmt = self.descend_stmt(Stmt::For(f));
+            self.lanes = outside;
+            return vec![stmt];
         }
-        match trips(&f).filter(|trips| *trips <= MAX_TRIPS && self.stmts < MAX_STMTS) {
+        match trips(&f).filter(|trips| *trips <= MAX_TRIPS && self.room()) {
             None => {
                 let body = self.block(f.body);
                 vec![Stmt::For(For { kind: LoopKind::Serial, body, ..f })]
@@ -55,8 +66,141 @@ impl Rewrite for Unroll {
     }
 }
 
+impl Unroll {
+    fn room(&self) -> bool {
+        self.stmts < MAX_STMTS
+    }
+
+    /// A statement for full tiles, and a copy of it for the last one.
+    fn apart(&mut self, stmt: Stmt, tile: &Tile) -> Stmt {
+        let last = copy(std::slice::from_ref(&stmt), &mut self.names);
+        self.stmts += VarsBound::of(&stmt).len();
+        let full = SetTile { tile, full: true, lanes: self.lanes }.stmt(stmt);
+        let last = SetTile { tile, full: false, lanes: self.lanes }.block(last);
+        Stmt::If { cond: tile.is_full(), then: self.block(full), otherwise: self.block(last) }
+    }
+}
+
 /// The number of iterations, if the loop shows it.
 fn trips(f: &For) -> Option<i64> {
     let length = constant_difference(&f.hi, &f.lo)?;
     Some(if length <= 0 { 0 } else { (length - 1) / f.step + 1 })
+}
+
+/// The range of a loop that is to be written out and has a constant length unless other bounds cut it short.
+struct Tile {
+    lo: Index,
+    hi: Index,
+    /// Where it begins and ends if nothing cuts it short.
+    whole: (Index, Index),
+    /// The bounds that can: it begins at the first or later, and ends at the second or before.
+    cuts: (Vec<Index>, Vec<Index>),
+}
+
+impl Tile {
+    /// Of one loop.
+    fn of(f: &For) -> Option<Tile> {
+        if f.kind != LoopKind::Unrolled || trips(f).is_some() {
+            return None;
+        }
+        let (mut los, mut his) = (extremum_operands(&f.lo, true), extremum_operands(&f.hi, false));
+        let mut best: Option<(i64, usize, usize)> = None;
+        for (start, lo) in los.iter().enumerate() {
+            for (end, hi) in his.iter().enumerate() {
+                let length = constant_difference(hi, lo).filter(|length| *length > 0);
+                best = best.into_iter().chain(length.map(|length| (length, start, end))).min();
+            }
+        }
+        let (_, start, end) = best.filter(|(length, ..)| (length - 1) / f.step < MAX_TRIPS)?;
+        // With a larger step the iterations would be others if the loop began elsewhere.
+        if f.step != 1 && los.len() > 1 {
+            return None;
+        }
+        let whole = (los.remove(start), his.remove(end));
+        Some(Tile { lo: f.lo.clone(), hi: f.hi.clone(), whole, cuts: (los, his) })
+    }
+
+    /// Of the first loop in a statement, itself included, whose range does not change inside of the statement.
+    fn first_in(stmt: &Stmt) -> Option<Tile> {
+        let Stmt::For(f) = stmt else { return None };
+        let bound = VarsBound::of(stmt);
+        let mut found = Vec::new();
+        tiles_in(f, &mut found);
+        let stays = |tile: &Tile| !VarsUsed::of_indices([&tile.lo, &tile.hi]).iter().any(|var| bound.contains(var));
+        found.into_iter().find(stays)
+    }
+
+    /// Nothing cuts it short.
+    fn is_full(&self) -> Cond {
+        self.inside(&self.whole.0, CompareOp::Le, &self.whole.1)
+    }
+
+    /// A value is in the range, besides the bounds of the whole.
+    fn has(&self, value: &Index) -> Cond {
+        self.inside(value, CompareOp::Lt, value)
+    }
+
+    fn inside(&self, first: &Index, ends: CompareOp, last: &Index) -> Cond {
+        let (los, his) = &self.cuts;
+        let los = los.iter().map(|lo| Cond::Compare(CompareOp::Le, lo.clone(), first.clone()));
+        let his = his.iter().map(|hi| Cond::Compare(ends, last.clone(), hi.clone()));
+        Cond::And(los.chain(his).collect())
+    }
+
+    fn is(&self, f: &For) -> bool {
+        f.kind == LoopKind::Unrolled && f.lo == self.lo && f.hi == self.hi
+    }
+}
+
+/// Ranges that full and last tiles share, of a loop and those in it; iterations of parallel loops stay together.
+fn tiles_in(f: &For, found: &mut Vec<Tile>) {
+    if f.kind.is_parallel() {
+        return;
+    }
+    found.extend(Tile::of(f));
+    f.body.iter().for_each(|stmt| tiles_in_stmt(stmt, found));
+}
+
+fn tiles_in_stmt(stmt: &Stmt, found: &mut Vec<Tile>) {
+    match stmt {
+        Stmt::For(inner) => tiles_in(inner, found),
+        Stmt::If { then, otherwise, .. } => {
+            then.iter().chain(otherwise).for_each(|stmt| tiles_in_stmt(stmt, found));
+        }
+        Stmt::Alloc { body, .. } => body.iter().for_each(|stmt| tiles_in_stmt(stmt, found)),
+        _ => {}
+    }
+}
+
+/// Makes the loops over a tile those of a full one, or of the last.
+struct SetTile<'a> {
+    tile: &'a Tile,
+    full: bool,
+    lanes: bool,
+}
+
+impl Rewrite for SetTile<'_> {
+    fn stmt(&mut self, stmt: Stmt) -> Vec<Stmt> {
+        let Stmt::For(f) = stmt else { return vec![self.descend_stmt(stmt)] };
+        let outside = self.lanes;
+        self.lanes |= f.kind.is_vector();
+        let is_tile = self.tile.is(&f);
+        let Stmt::For(mut f) = self.descend_stmt(Stmt::For(f)) else { return Vec::new() };
+        self.lanes = outside;
+        if is_tile && self.full {
+            (f.lo, f.hi) = self.tile.whole.clone();
+        } else if is_tile && self.lanes {
+            // Lanes keep in registers what they accumulate only if they see each cell, so there is a copy for each iteration
+            // that may be.
+            let cond = self.tile.has(&Index::Var(f.var));
+            f.body = vec![Stmt::If { cond, then: f.body, otherwise: Vec::new() }];
+            (f.lo, f.hi) = self.tile.whole.clone();
+        } else if is_tile {
+            f.kind = LoopKind::Serial;
+            if let (true, [end]) = (self.tile.cuts.0.is_empty(), self.tile.cuts.1.as_slice()) {
+                f.hi = end.clone();
+            }
+        }
+        vec![Stmt::For(f)]
+    }
 }

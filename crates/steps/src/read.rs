@@ -148,7 +148,14 @@ impl Reader<'_> {
                 }
                 Verb::Rfactor { loops, names: self.step.names.iter().map(word).collect() }
             }
-            "pack" => Verb::Pack { array: self.array()?, at: self.place()?, name: self.step.names.first().map(word) },
+            "pack" => {
+                let panels = match self.step.by.len() {
+                    0 => Vec::new(),
+                    some => self.sizes(some)?,
+                };
+                let name = self.step.names.first().map(word);
+                Verb::Pack { array: self.array()?, at: self.place()?, panels, name }
+            }
             "compute_at" => {
                 Verb::ComputeAt { array: self.array()?, at: self.place()?, name: self.step.names.first().map(word) }
             }

@@ -38,7 +38,10 @@ pub fn show(step: &Step, function: &Function) -> String {
             format!("map {{\n{}    }}", lines.collect::<String>())
         }
         Verb::Rfactor { loops: over, names } => format!("rfactor {}{}", loops(over), named(names)),
-        Verb::Pack { array, at, name } => format!("pack {} at {}{}", array.text, place(at), one(name)),
+        Verb::Pack { array, at, panels, name } => {
+            let panels = if panels.is_empty() { String::new() } else { by(panels) };
+            format!("pack {} at {}{panels}{}", array.text, place(at), one(name))
+        }
         Verb::ComputeAt { array, at, name } => format!("compute_at {} at {}{}", array.text, place(at), one(name)),
         Verb::Inline { array } => format!("inline {}", array.text),
     }

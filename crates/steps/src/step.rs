@@ -194,6 +194,8 @@ pub enum Verb {
         array: Word,
         /// The loop.
         at: Place,
+        /// How many neighbours stay together in the buffer, per subscript; none for the order of the array.
+        panels: Vec<i64>,
         /// Of the buffer.
         name: Option<Word>,
     },

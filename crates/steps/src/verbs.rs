@@ -45,7 +45,11 @@ pub(crate) const VERBS: &[(&str, &str, &[Clause])] = &[
     ("split", "split S[i] where i < 5: run these instances before the others", &[Where]),
     ("map", "map { S[i, j] -> [i + j, j] }: give the times of statements directly", &[Maps]),
     ("rfactor", "rfactor S[ko] as P: accumulate each iteration of a reduction's loop on its own, then combine", &[As]),
-    ("pack", "pack B at kt as Bp: keep what an iteration of a loop uses of an array in a buffer", &[At, As]),
+    (
+        "pack",
+        "pack B at kt by 1, 32 as Bp: keep what an iteration of a loop uses of an array in a buffer, in panels if told",
+        &[By, At, As],
+    ),
     (
         "compute_at",
         "compute_at a at S1[i]: compute a local array inside a loop that reads it, as far as it is needed there",

@@ -41,6 +41,7 @@ const LINES: &[&str] = &[
     "rfactor S1[j] as (P, jc)",
     "pack x at S0[i] as xp",
     "pack x at i",
+    "pack x at i by 8 as xp",
     "compute_at y at S1[i] as yl",
     "inline y",
 ];

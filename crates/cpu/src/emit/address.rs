@@ -182,14 +182,7 @@ impl Emitter<'_> {
         for stmt in stmts {
             match stmt {
                 // Elements of inner loops advance there; here one multiplication per iteration is nothing.
-                Stmt::For(inner) => {
-                    if self.unrolled_trips(inner).is_some() {
-                        let start = self.linearize(&inner.lo);
-                        self.bind(inner.var, Some(start));
-                        self.stmts_inductions(&inner.body, var, chosen);
-                        self.bind(inner.var, None);
-                    }
-                }
+                Stmt::For(_) => {}
                 Stmt::If { then, otherwise, .. } => {
                     self.stmts_inductions(then, var, chosen);
                     self.stmts_inductions(otherwise, var, chosen);

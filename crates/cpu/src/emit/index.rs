@@ -20,15 +20,12 @@ impl Emitter<'_> {
         self.linear(&linear)
     }
 
-    /// Multiplies out, and replaces the variables of unrolled loops.
+    /// Multiplies out.
     pub(super) fn linearize(&self, index: &Index) -> Linear {
         match index {
             Index::Const(constant) => Linear::constant(*constant),
             Index::Param(param) => Linear::atom(Atom::Param(*param)),
-            Index::Var(var) => match self.bindings.get(var.index()) {
-                Some(Some(linear)) => linear.clone(),
-                _ => Linear::atom(Atom::Var(*var)),
-            },
+            Index::Var(var) => Linear::atom(Atom::Var(*var)),
             Index::Add(a, b) => self.linearize(a).plus(&self.linearize(b), 1),
             Index::Sub(a, b) => self.linearize(a).plus(&self.linearize(b), -1),
             Index::Mul(a, factor) => self.linearize(a).scaled(*factor),

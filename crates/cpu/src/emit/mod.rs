@@ -28,23 +28,17 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::Module;
 use diag::Span;
-use loops::{Cond, For, Kernel, LoopKind, Stmt, Target, VarId};
+use loops::{Cond, For, Kernel, Stmt, Target};
 use program::{Role, ScalarType};
 
 use self::address::{Induction, Stride};
 use self::constants::float_constants;
 use self::fault::{DONE, Site};
 use self::hoist::Hoisted;
-use self::linear::Linear;
 use crate::Options;
 use crate::call::Derived;
 use crate::leaves::Leaf;
 use crate::math::MathFunction;
-
-/// Loops of more iterations are not unrolled.
-const MAX_UNROLLED_TRIPS: i64 = 64;
-/// Once a kernel has this many copies of statements, unrolled loops are treated as serial.
-const MAX_UNROLLED_STMTS: usize = 4096;
 
 /// Fills `function`, whose signature is that of `crate::code::Entry`.
 pub(crate) fn emit(
@@ -70,12 +64,10 @@ pub(crate) fn emit(
         slots: Value::reserved_value(),
         report: Value::reserved_value(),
         locals: Vec::new(),
-        bindings: vec![None; kernel.vars.len()],
         loop_values: vec![None; kernel.vars.len()],
         depth: 0,
         inductions: Vec::new(),
         hoisted: Vec::new(),
-        unrolled_stmts: 0,
         at: None,
         failures: Vec::new(),
         functions: BTreeMap::new(),
@@ -121,14 +113,11 @@ struct Emitter<'a> {
     /// Where a failed check leaves its value.
     report: Value,
     locals: Vec<Variable>,
-    /// What the variables of unrolled loops stand for at present.
-    bindings: Vec<Option<Linear>>,
     /// The variables of loops around this place, with their nesting depth, from 1.
     loop_values: Vec<Option<(Value, usize)>>,
     depth: usize,
     inductions: Vec<Induction>,
     hoisted: Vec<Hoisted>,
-    unrolled_stmts: usize,
     /// Where in the source the present expression stands.
     at: Option<Span>,
     /// A block per site of checks, which ends the call.
@@ -288,16 +277,6 @@ impl Emitter<'_> {
             return Ok(());
         }
         let lo = self.linearize(&r#for.lo);
-        if let Some(trips) = self.unrolled_trips(r#for) {
-            for trip in 0..trips {
-                let offset = Linear::constant(trip.wrapping_mul(r#for.step));
-                self.bind(r#for.var, Some(lo.clone().plus(&offset, 1)));
-                self.unrolled_stmts += r#for.body.len();
-                self.stmts(&r#for.body)?;
-            }
-            self.bind(r#for.var, None);
-            return Ok(());
-        }
         let hi = self.linearize(&r#for.hi);
         let runs = lo.order(&hi).map(|order| order.is_lt());
         if runs == Some(false) {
@@ -370,24 +349,6 @@ impl Emitter<'_> {
         let fits = self.iconst(i64::MIN.wrapping_add(step));
         let underflows = self.b.ins().icmp(IntCC::SignedLessThan, hi, fits);
         self.b.ins().select(underflows, smallest, limit)
-    }
-
-    /// The number of iterations of a loop that is to be written out: one marked so, or one that runs at most once.
-    fn unrolled_trips(&self, r#for: &For) -> Option<i64> {
-        let (lo, hi) = (self.linearize(&r#for.lo), self.linearize(&r#for.hi));
-        let trips = match lo.order(&hi)?.is_lt() {
-            true => (hi.constant.checked_sub(lo.constant)? - 1) / r#for.step + 1,
-            false => 0,
-        };
-        let room = self.unrolled_stmts < MAX_UNROLLED_STMTS;
-        let wanted = r#for.kind == LoopKind::Unrolled && trips <= MAX_UNROLLED_TRIPS && room;
-        (wanted || trips <= 1).then_some(trips)
-    }
-
-    fn bind(&mut self, var: VarId, meaning: Option<Linear>) {
-        if let Some(binding) = self.bindings.get_mut(var.index()) {
-            *binding = meaning;
-        }
     }
 
     fn jump(&mut self, block: Block, arguments: &[Value]) {

@@ -3,12 +3,12 @@
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
 use farkas_cpu::{Buffer, CallError, Compiled, Options, compile_with};
-use loops::{InBounds, Verified, parse};
+use loops::{InBounds, Verified, parse, unroll};
 use program::{Data, Role, Value};
 
 pub(crate) fn verified(text: &str) -> Verified {
     let kernel = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    InBounds::by_proof(kernel).verified().unwrap_or_else(|error| panic!("{error}\n{text}"))
+    InBounds::by_proof(loops::unroll(kernel)).verified().unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 pub(crate) fn compiled(text: &str) -> Compiled {

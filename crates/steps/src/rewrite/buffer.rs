@@ -20,6 +20,8 @@ pub(super) struct Buffer {
     parallel: Vec<(usize, Affine)>,
     /// The first cell of an iteration, over the site's iterators.
     first: Vec<Affine>,
+    /// How many neighbours stay together, per subscript.
+    panels: Vec<i64>,
 }
 
 impl Buffer {
@@ -30,7 +32,7 @@ impl Buffer {
         at: &Word,
         draft: &mut Draft,
         site: &Site,
-        (array, name): (ArrayId, String),
+        (array, name, panels): (ArrayId, String, &[i64]),
         footprint: &Map,
     ) -> Drafted<Buffer> {
         let scop = before.scop;
@@ -49,9 +51,13 @@ impl Buffer {
         let Some((first, sizes)) = hull(before, site, &footprint)? else {
             return Err(unbounded(before, step, at, site, array, &footprint)?.into());
         };
-        shape.extend(sizes.into_iter().map(Affine::constant));
+        let panels = if panels.is_empty() { vec![1; sizes.len()] } else { panels.to_vec() };
+        let sizes: Vec<Affine> = sizes.into_iter().map(Affine::constant).collect();
+        let count = |size: &Affine, panel: i64| size.add(&Affine::constant(panel - 1))?.div(panel);
+        let sizes = in_panels(&sizes, &panels, count, |_, panel| Some(Affine::constant(panel)));
+        shape.extend(sizes.ok_or_else(|| overflow(step))?);
         let array = draft.array(name, array, shape, ArrayOrigin::Buffer);
-        Ok(Buffer { array, parallel, first })
+        Ok(Buffer { array, parallel, first, panels })
     }
 
     /// Where a cell is, for the iteration in which the site's iterators have these values.
@@ -62,9 +68,28 @@ impl Buffer {
         };
         let parallel = self.parallel.iter().map(|(place, first)| values.get(*place)?.sub(first));
         let inside = cell.iter().zip(&self.first).map(|(cell, first)| cell.sub(&first.substitute(&value)?));
-        let index: Option<Vec<Affine>> = parallel.chain(inside).collect();
+        let (parallel, inside): (Option<Vec<Affine>>, Option<Vec<Affine>>) = (parallel.collect(), inside.collect());
+        let index = parallel.zip(inside).and_then(|(mut index, inside)| {
+            index.extend(in_panels(&inside, &self.panels, Affine::div, Affine::rem)?);
+            Some(index)
+        });
         Ok(index.ok_or_else(|| overflow(step))?)
     }
+}
+
+/// The subscripts of a buffer in panels: which panel, for those that have some; then those left whole; then the places inside a
+/// panel. So `[i, k]` in panels of 8 and 1 is `[i / 8, k, i % 8]`.
+fn in_panels(
+    subscripts: &[Affine],
+    panels: &[i64],
+    which: impl Fn(&Affine, i64) -> Option<Affine>,
+    place: impl Fn(&Affine, i64) -> Option<Affine>,
+) -> Option<Vec<Affine>> {
+    let cut = || subscripts.iter().zip(panels).filter(|(_, panel)| **panel > 1);
+    let whole = subscripts.iter().zip(panels).filter(|(_, panel)| **panel == 1);
+    let which = cut().map(|(subscript, panel)| which(subscript, *panel));
+    let place = cut().map(|(subscript, panel)| place(subscript, *panel));
+    which.chain(whole.map(|(subscript, _)| Some(subscript.clone()))).chain(place).collect()
 }
 
 /// The same relation, in one piece if it is: the pieces come from several reads that overlap.

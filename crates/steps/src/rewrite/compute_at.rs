@@ -74,7 +74,7 @@ pub(super) fn compute_at(
         } else {
             unique(&usual, |name| draft.scop.array_named(name).is_some())
         };
-        buffers.push((own, Buffer::new(before, step, &at.at, &mut draft, &site, (own, name), &footprint)?));
+        buffers.push((own, Buffer::new(before, step, &at.at, &mut draft, &site, (own, name, &[]), &footprint)?));
     }
     let own = |wanted: ArrayId| buffers.iter().find(|(known, _)| *known == wanted).map(|(_, buffer)| buffer);
     let buffer = own(array).ok_or_else(|| Fault::bug("no buffer for the array"))?;

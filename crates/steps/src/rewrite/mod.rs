@@ -29,7 +29,7 @@ pub(crate) fn apply(state: &State, step: &Step) -> diag::Result<Outcome> {
     let before = Before { scop, dependences, tree: &state.tree, branches: &branches };
     let drafted = match &step.verb {
         Verb::Rfactor { loops, names } => rfactor::rfactor(before, step, loops, names),
-        Verb::Pack { array, at, name } => pack::pack(before, step, array, at, name.as_ref()),
+        Verb::Pack { array, at, panels, name } => pack::pack(before, step, array, at, panels, name.as_ref()),
         Verb::ComputeAt { array, at, name } => compute_at::compute_at(before, step, array, at, name.as_ref()),
         Verb::Inline { array } => inline::inline(before, step, array),
         _ => return Err(diag::Error::bug("schedule", "a step that rewrites nothing")),

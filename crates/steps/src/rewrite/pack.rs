@@ -18,10 +18,23 @@ use super::{Before, Drafted, array_name, expr, known_index, load, statement_name
 use crate::rearrange::overflow;
 use crate::step::{Place, Step, Word};
 
-pub(super) fn pack(before: Before<'_>, step: &Step, target: &Word, at: &Place, given: Option<&Word>) -> Drafted<Draft> {
+pub(super) fn pack(
+    before: Before<'_>,
+    step: &Step,
+    target: &Word,
+    at: &Place,
+    panels: &[i64],
+    given: Option<&Word>,
+) -> Drafted<Draft> {
     let scop = before.scop;
     let array = array_named(before, target)?;
     let name = &scop.array(array).name;
+    let rank = scop.array(array).shape.len();
+    if !panels.is_empty() && panels.len() != rank {
+        let has = if rank == 1 { "1 subscript".to_owned() } else { format!("{rank} subscripts") };
+        let message = format!("`{name}` has {has}, `by` gives panels for {}", panels.len());
+        return Err(Diagnostic::error("E0516", step.span, message).help("1 leaves a subscript whole").into());
+    }
     let mut draft = Draft::new("pack", scop, before.tree)?;
     let site = Site::find(before, step, at, &mut draft, array)?;
     let (reads, writes) = (footprint(before, step, &site, array, false)?, footprint(before, step, &site, array, true)?);
@@ -34,7 +47,7 @@ pub(super) fn pack(before: Before<'_>, step: &Step, target: &Word, at: &Place, g
         }
     };
     let packed = array_name(scop, step, given, &format!("{name}_packed"))?;
-    let buffer = Buffer::new(before, step, &at.at, &mut draft, &site, (array, packed.clone()), &all)?;
+    let buffer = Buffer::new(before, step, &at.at, &mut draft, &site, (array, packed.clone(), panels), &all)?;
     // What is only read is copied first; of what is written, the cells whose values come from outside of the iteration.
     let fetched = match &writes {
         Some(_) => fetched(before, step, &at.at, &site, array)?,
@@ -43,7 +56,6 @@ pub(super) fn pack(before: Before<'_>, step: &Step, target: &Word, at: &Place, g
     redirect(before, step, &mut draft, &site, &buffer, array)?;
     let (front, back) = site.open(&mut draft);
     let taken = |name: &str| before.is_loop(name);
-    let rank = scop.array(array).shape.len();
     let loops = (0..rank).map(|dim| unique(&format!("{}{dim}", name.to_lowercase()), taken)).collect();
     let copying = Copying { step, site: &site, buffer: &buffer, array, loops, span };
     let places = site.places(&draft);

@@ -1,10 +1,11 @@
 //! Cells that stay in registers while a loop accumulates into them.
 //!
 //! All accesses of the loop to their array are to cells that do not move with it, each of which is surely written in every
-//! iteration, and no two of which can be the same in any two lanes.
+//! iteration, and no two of which can be the same in any two lanes. A cell may be there only under a condition that neither lanes
+//! nor iterations change: a row of the last, partial tile.
 
-use loops::{ArrayId, Expr, ExprKind, For, Index, Stmt, Target, VarId};
-use program::{BinaryOp, ScalarType};
+use loops::{ArrayId, Cond, Expr, ExprKind, For, Index, Stmt, Target, VarId, VarsUsed};
+use program::{BinaryOp, ScalarType, Value};
 
 use super::access::Place;
 use super::{Lower, Nest};
@@ -18,6 +19,13 @@ pub(super) struct Cell {
     mask: Option<ValueId>,
 }
 
+/// A cell that a loop can keep in registers.
+pub(super) struct Candidate {
+    place: Place,
+    /// It is there if all of these hold.
+    conditions: Vec<Cond>,
+}
+
 /// More would not stay in registers.
 const MAX_CELLS: usize = 64;
 
@@ -28,6 +36,17 @@ struct Found {
     /// It is written in every iteration.
     surely_written: bool,
     written: bool,
+    /// The conditions around it that stay the same.
+    conditions: Vec<Cond>,
+}
+
+/// Where in a loop body the collection of accesses is.
+struct Around {
+    /// Each iteration in which the conditions hold gets here.
+    sure: bool,
+    conditions: Vec<Cond>,
+    /// The loop and those inside of it, so far.
+    loops: Vec<VarId>,
 }
 
 impl Nest<'_> {
@@ -55,32 +74,54 @@ impl Nest<'_> {
         Ok(())
     }
 
-    pub(super) fn open_cells(&mut self, cells: &[Place]) -> Lower<()> {
-        for place in cells {
-            let value = self.load_place(place)?;
-            self.state.cells.push((Cell { place: place.clone(), mask: self.mask }, value));
+    pub(super) fn open_cells(&mut self, cells: &[Candidate]) -> Lower<()> {
+        for Candidate { place, conditions } in cells {
+            let cell = Cell { place: place.clone(), mask: self.mask };
+            if conditions.is_empty() {
+                let value = self.load_place(place)?;
+                self.state.cells.push((cell, value));
+                continue;
+            }
+            let ty = self.kernel.arrays[place.array.index()].ty;
+            let nothing = self.splat(Value::from_i64(ty, 0));
+            let position = self.state.cells.len();
+            self.state.cells.push((cell, nothing));
+            let holds = self.cond_word(&Cond::And(conditions.clone()))?;
+            self.guarded(holds, |nest| {
+                nest.state.cells[position].1 = nest.load_place(place)?;
+                Ok(())
+            })?;
         }
         Ok(())
     }
 
-    pub(super) fn close_cells(&mut self, cells: &[Place]) -> Lower<()> {
-        for place in cells {
+    pub(super) fn close_cells(&mut self, cells: &[Candidate]) -> Lower<()> {
+        for Candidate { place, conditions } in cells {
             let position = self.position(place).ok_or("a cell that is not in registers")?;
             let (_, value) = self.state.cells.remove(position);
-            let (at, access) = self.address(place)?;
-            self.body.push(ir::Stmt::Store { value, at, access, mask: self.mask });
+            let store = |nest: &mut Self| {
+                let (at, access) = nest.address(place)?;
+                nest.body.push(ir::Stmt::Store { value, at, access, mask: nest.mask });
+                Ok(())
+            };
+            if conditions.is_empty() {
+                store(self)?;
+            } else {
+                let holds = self.cond_word(&Cond::And(conditions.clone()))?;
+                self.guarded(holds, store)?;
+            }
             self.forget(place.array);
         }
         Ok(())
     }
 
     /// The cells that a loop can keep in registers.
-    pub(super) fn promotable(&mut self, r#for: &For) -> Vec<Place> {
+    pub(super) fn promotable(&mut self, r#for: &For) -> Vec<Candidate> {
         let inner = self.inner.clone();
         let mut found = Vec::new();
-        let mut loops = vec![r#for.var];
+        let mut around = Around { sure: true, conditions: Vec::new(), loops: vec![r#for.var] };
         self.inner.push(r#for.var);
-        self.collect(&r#for.body, true, &mut loops, &mut found);
+        self.collect(&r#for.body, &mut around, &mut found);
         self.inner = inner;
 
         let mut arrays: Vec<ArrayId> =
@@ -89,17 +130,17 @@ impl Nest<'_> {
         arrays.dedup();
         let mut cells = Vec::new();
         for array in arrays {
-            cells.extend(self.cells_of(array, &found, &loops).unwrap_or_default());
+            cells.extend(self.cells_of(array, &found, &around.loops).unwrap_or_default());
         }
         if cells.len() > MAX_CELLS { Vec::new() } else { cells }
     }
 
-    fn cells_of(&self, array: ArrayId, found: &[Found], loops: &[VarId]) -> Option<Vec<Place>> {
+    fn cells_of(&self, array: ArrayId, found: &[Found], loops: &[VarId]) -> Option<Vec<Candidate>> {
         let vector = self.vector?;
         if self.kernel.arrays[array.index()].ty == ScalarType::Bool {
             return None;
         }
-        let mut cells: Vec<(Place, bool)> = Vec::new();
+        let mut cells: Vec<(Candidate, bool)> = Vec::new();
         for access in found.iter().filter(|access| access.array == array) {
             let place = access.place.as_ref()?;
             // Cells that are in registers already are kept there by a loop around.
@@ -109,9 +150,19 @@ impl Nest<'_> {
             if loops.iter().any(|var| self.moves(place.group, *var)) {
                 return None;
             }
-            match cells.iter_mut().find(|(known, _)| known.subscripts == place.subscripts) {
-                Some((_, written)) => *written |= access.surely_written,
-                None => cells.push((place.clone(), access.surely_written)),
+            let (conditions, surely_written) = (access.conditions.clone(), access.surely_written);
+            let Some((known, written)) = cells.iter_mut().find(|(known, _)| known.place.subscripts == place.subscripts)
+            else {
+                cells.push((Candidate { place: place.clone(), conditions }, surely_written));
+                continue;
+            };
+            // The cell is there where any access says so, hence where the one with the fewest conditions does.
+            if conditions == known.conditions {
+                *written |= surely_written;
+            } else if known.conditions.starts_with(&conditions) {
+                (known.conditions, *written) = (conditions, surely_written);
+            } else if !conditions.starts_with(&known.conditions) {
+                return None;
             }
         }
         let apart = |a: &Place, b: &Place| {
@@ -120,65 +171,66 @@ impl Nest<'_> {
                 a.of_inner(vector) == 0 && difference.is_some_and(|difference| difference != 0)
             })
         };
-        let all_apart =
-            cells.iter().enumerate().all(|(number, (a, _))| cells[..number].iter().all(|(b, _)| apart(a, b)));
+        let all_apart = cells
+            .iter()
+            .enumerate()
+            .all(|(number, (a, _))| cells[..number].iter().all(|(b, _)| apart(&a.place, &b.place)));
         (all_apart && cells.iter().all(|(_, written)| *written))
-            .then(|| cells.into_iter().map(|(place, _)| place).collect())
+            .then(|| cells.into_iter().map(|(cell, _)| cell).collect())
     }
 
-    /// Every access of a body, with unrolled loops written out; `sure` says whether each iteration gets here.
-    fn collect(&mut self, body: &[Stmt], sure: bool, loops: &mut Vec<VarId>, found: &mut Vec<Found>) {
+    /// Every access of a body.
+    fn collect(&mut self, body: &[Stmt], around: &mut Around, found: &mut Vec<Found>) {
         for stmt in body {
             match stmt {
-                Stmt::For(inner) => match self.written_out(inner) {
-                    Some(trips) => self.collect_unrolled(inner, trips, sure, loops, found),
-                    None => {
-                        loops.push(inner.var);
-                        self.inner.push(inner.var);
-                        let runs = self.surely_runs(inner);
-                        self.collect(&inner.body, sure && runs, loops, found);
-                    }
-                },
+                Stmt::For(inner) => {
+                    around.loops.push(inner.var);
+                    self.inner.push(inner.var);
+                    let runs = self.surely_runs(inner);
+                    self.collect_maybe(&inner.body, runs, around, found);
+                }
+                Stmt::If { cond, then, otherwise }
+                    if self.is_uniform(cond)
+                        && !VarsUsed::of_cond(cond).iter().any(|var| around.loops.contains(var)) =>
+                {
+                    around.conditions.push(cond.clone());
+                    self.collect(then, around, found);
+                    around.conditions.pop();
+                    around.conditions.push(Cond::Not(Box::new(cond.clone())));
+                    self.collect(otherwise, around, found);
+                    around.conditions.pop();
+                }
                 Stmt::If { then, otherwise, .. } => {
-                    self.collect(then, false, loops, found);
-                    self.collect(otherwise, false, loops, found);
+                    self.collect_maybe(then, false, around, found);
+                    self.collect_maybe(otherwise, false, around, found);
                 }
                 Stmt::Store { array, index, value } => {
-                    self.collect_expr(value, found);
-                    self.record(*array, Some(index), true, sure, found);
+                    self.collect_expr(value, around, found);
+                    self.record(*array, Some(index), true, around, found);
                 }
                 Stmt::Update { target, value, .. } => {
-                    self.collect_expr(value, found);
+                    self.collect_expr(value, around, found);
                     if let Target::Cell { array, index } = target {
-                        self.record(*array, Some(index), true, sure, found);
+                        self.record(*array, Some(index), true, around, found);
                     }
                 }
                 Stmt::Scatter { array, index, value, .. } => {
-                    index.iter().chain([value]).for_each(|part| self.collect_expr(part, found));
-                    self.record(*array, None, true, false, found);
+                    index.iter().chain([value]).for_each(|part| self.collect_expr(part, around, found));
+                    self.record(*array, None, true, around, found);
                 }
-                Stmt::Set { value, .. } => self.collect_expr(value, found),
-                Stmt::Alloc { body, .. } => self.collect(body, false, loops, found),
+                Stmt::Set { value, .. } => self.collect_expr(value, around, found),
+                Stmt::Alloc { body, .. } => self.collect_maybe(body, false, around, found),
                 Stmt::Barrier => {}
             }
         }
     }
 
-    fn collect_unrolled(
-        &mut self,
-        inner: &For,
-        trips: i64,
-        sure: bool,
-        loops: &mut Vec<VarId>,
-        found: &mut Vec<Found>,
-    ) {
-        let Ok(lo) = self.linear(&inner.lo) else { return };
-        for trip in 0..trips {
-            let offset = super::index::Linear { constant: trip.wrapping_mul(inner.step), terms: Vec::new() };
-            self.bindings.insert(inner.var.0, lo.clone().plus(&offset, 1));
-            self.collect(&inner.body, sure, loops, found);
-        }
-        self.bindings.remove(&inner.var.0);
+    /// The accesses of a body that an iteration may get to only if `surely`.
+    fn collect_maybe(&mut self, body: &[Stmt], surely: bool, around: &mut Around, found: &mut Vec<Found>) {
+        let outside = around.sure;
+        around.sure &= surely;
+        self.collect(body, around, found);
+        around.sure = outside;
     }
 
     fn surely_runs(&self, inner: &For) -> bool {
@@ -186,21 +238,21 @@ impl Nest<'_> {
         bounds.is_ok_and(|length| length.as_constant().is_some_and(|length| length > 0))
     }
 
-    fn collect_expr(&mut self, expr: &Expr, found: &mut Vec<Found>) {
+    fn collect_expr(&mut self, expr: &Expr, around: &Around, found: &mut Vec<Found>) {
         match &expr.kind {
-            ExprKind::Load { array, index } => self.record(*array, Some(index), false, false, found),
+            ExprKind::Load { array, index } => self.record(*array, Some(index), false, around, found),
             ExprKind::Gather { array, index } => {
-                index.iter().for_each(|index| self.collect_expr(index, found));
-                self.record(*array, None, false, false, found);
+                index.iter().for_each(|index| self.collect_expr(index, around, found));
+                self.record(*array, None, false, around, found);
             }
-            ExprKind::At(_, a) | ExprKind::Unary(_, a) | ExprKind::Cast(a) => self.collect_expr(a, found),
+            ExprKind::At(_, a) | ExprKind::Unary(_, a) | ExprKind::Cast(a) => self.collect_expr(a, around, found),
             ExprKind::Binary(_, a, b) => {
-                self.collect_expr(a, found);
-                self.collect_expr(b, found);
+                self.collect_expr(a, around, found);
+                self.collect_expr(b, around, found);
             }
             ExprKind::Select(a, b, c) => {
                 for part in [a, b, c] {
-                    self.collect_expr(part, found);
+                    self.collect_expr(part, around, found);
                 }
             }
             ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Cond(_) | ExprKind::Scalar(_) | ExprKind::Local(_) => {}
@@ -212,10 +264,11 @@ impl Nest<'_> {
         array: ArrayId,
         index: Option<&Vec<Index>>,
         written: bool,
-        sure: bool,
+        around: &Around,
         found: &mut Vec<Found>,
     ) {
         let place = index.and_then(|index| self.place(array, index).ok());
-        found.push(Found { place, array, surely_written: written && sure, written });
+        let conditions = around.conditions.clone();
+        found.push(Found { place, array, surely_written: written && around.sure, written, conditions });
     }
 }

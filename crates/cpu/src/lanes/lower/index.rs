@@ -77,11 +77,8 @@ impl Nest<'_> {
         Ok(match index {
             Index::Const(constant) => Linear { constant: *constant, terms: Vec::new() },
             Index::Param(_) => Linear::atom(Atom::Outer(index.clone())),
-            Index::Var(var) => match self.bindings.get(&var.0) {
-                Some(meaning) => meaning.clone(),
-                None if self.inner.contains(var) => Linear::atom(Atom::Inner(*var)),
-                None => Linear::atom(Atom::Outer(index.clone())),
-            },
+            Index::Var(var) if self.inner.contains(var) => Linear::atom(Atom::Inner(*var)),
+            Index::Var(_) => Linear::atom(Atom::Outer(index.clone())),
             Index::Add(a, b) => self.linear(a)?.plus(&self.linear(b)?, 1),
             Index::Sub(a, b) => self.linear(a)?.plus(&self.linear(b)?, -1),
             Index::Mul(a, factor) => Linear::default().plus(&self.linear(a)?, *factor),
@@ -97,7 +94,7 @@ impl Nest<'_> {
     fn mentions_nest(&self, index: &Index) -> bool {
         match index {
             Index::Const(_) | Index::Param(_) => false,
-            Index::Var(var) => self.inner.contains(var) || self.bindings.contains_key(&var.0),
+            Index::Var(var) => self.inner.contains(var),
             Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
                 self.mentions_nest(a) || self.mentions_nest(b)
             }

@@ -3,7 +3,7 @@
 //! In: a kernel and one of its vector loops.  Out: a leaf and what its caller has to pass, or why there is none; the loop
 //! then runs one iteration after the other.
 //!
-//! Serial loops inside become counted loops, unrolled ones are written out, conditions become masks. Lanes take whole
+//! Serial loops inside become counted loops, conditions become masks. Lanes take whole
 //! groups of iterations; what is left over runs once more under a mask. Every access walks along a pointer that each loop
 //! around it steps (`access`). Cells that an inner loop accumulates into stay in registers meanwhile (`cells`), and lanes
 //! that add to one and the same target do so apart, and are combined at the end.
@@ -25,7 +25,6 @@ use program::{ScalarType, Value};
 
 use self::access::{Group, Loaded};
 use self::cells::Cell;
-use self::index::Linear;
 use self::targets::Sum;
 use super::ir::{Op, Program, Stmt, Type, ValueId};
 use super::verify::{Verified, verify};
@@ -55,9 +54,6 @@ pub(crate) enum Argument {
 
 /// Why a loop is not lowered.
 pub(crate) type Lower<T> = Result<T, String>;
-
-/// More copies of statements than that are not worth it.
-const MAX_UNROLLED: usize = 2048;
 
 /// Lowers a vector loop.
 pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str) -> Lower<Lowered> {
@@ -92,9 +88,8 @@ struct Nest<'k> {
     body: Vec<Stmt>,
     vector: Option<VarId>,
     step: i64,
-    /// Loop variables of this nest; those of unrolled loops stand for a form.
+    /// Loop variables of this nest.
     inner: Vec<VarId>,
-    bindings: BTreeMap<u32, Linear>,
     state: State,
     mask: Option<ValueId>,
     /// The lanes that exist at all; in the others anything goes.
@@ -102,7 +97,6 @@ struct Nest<'k> {
     groups: Vec<Group>,
     groups_known: usize,
     loaded: Vec<Loaded>,
-    unrolled: usize,
 }
 
 /// What changes from statement to statement, and so is carried by loops.
@@ -142,14 +136,12 @@ impl<'k> Nest<'k> {
             vector: None,
             step: 1,
             inner: Vec::new(),
-            bindings: BTreeMap::new(),
             state: State::default(),
             mask: None,
             base_mask: None,
             groups_known: groups.len(),
             groups,
             loaded: Vec::new(),
-            unrolled: 0,
         }
     }
 

@@ -1,13 +1,10 @@
 //! Statements and loops of a nest.
 
-use loops::{For, Index, LocalId, LoopKind, Stmt, VarId, VarsUsed, Visit};
+use loops::{For, Index, LocalId, Stmt, VarId, VarsUsed, Visit};
 
 use super::index::Linear;
-use super::{Lower, MAX_UNROLLED, Nest, State};
+use super::{Lower, Nest, State};
 use crate::lanes::ir::{self, Access, Carried, Loop, Op, Type, ValueId, WordOp};
-
-/// Loops of more iterations are not written out.
-const MAX_UNROLLED_TRIPS: i64 = 64;
 
 impl Nest<'_> {
     /// The vector loop itself: whole groups of lanes, then the rest under a mask, then what lanes have in common.
@@ -167,21 +164,6 @@ impl Nest<'_> {
         if !r#for.kind.is_ordered() {
             return Err("a parallel or vector loop inside".to_owned());
         }
-        if let Some(trips) = self.written_out(r#for) {
-            let lo = self.linear(&r#for.lo)?;
-            for trip in 0..trips {
-                let offset = Linear { constant: trip.wrapping_mul(r#for.step), terms: Vec::new() };
-                self.bindings.insert(r#for.var.0, lo.clone().plus(&offset, 1));
-                // What is written out here must be what `promotable` saw, so the limit ends the attempt.
-                self.unrolled += r#for.body.len();
-                if self.unrolled > MAX_UNROLLED {
-                    return Err("too many copies of its statements".to_owned());
-                }
-                self.stmts(&r#for.body)?;
-            }
-            self.bindings.remove(&r#for.var.0);
-            return Ok(());
-        }
         if self.differs_by_lane(&r#for.lo) || self.differs_by_lane(&r#for.hi) {
             return Err("a loop inside whose bounds differ by lane".to_owned());
         }
@@ -220,20 +202,9 @@ impl Nest<'_> {
         Ok(())
     }
 
-    /// The trips of a loop that is written out: one marked so, or one that runs at most once.
-    pub(super) fn written_out(&self, r#for: &For) -> Option<i64> {
-        let (lo, hi) = (self.linear(&r#for.lo).ok()?, self.linear(&r#for.hi).ok()?);
-        let length = hi.plus(&lo, -1).as_constant()?;
-        let trips = length.checked_add(r#for.step - 1)?.div_euclid(r#for.step).max(0);
-        let wanted = r#for.kind == LoopKind::Unrolled && trips <= MAX_UNROLLED_TRIPS;
-        (trips <= 1 || wanted).then_some(trips)
-    }
-
     pub(super) fn differs_by_lane(&self, index: &Index) -> bool {
         let Some(vector) = self.vector else { return false };
-        VarsUsed::of_indices([index])
-            .into_iter()
-            .any(|var| var == vector || self.bindings.get(&var.0).is_some_and(|meaning| meaning.of_inner(vector) != 0))
+        VarsUsed::of_indices([index]).into_iter().any(|var| var == vector)
     }
 
     /// Puts the variable and the pointers of the groups that move with it to where the loop starts.
