@@ -77,7 +77,11 @@ impl<'a> Choices<'a> {
             14 => Verb::Scale { loops, factor: self.size() },
             15 => Verb::Rfactor { loops, names: Vec::new() },
             16 => Verb::Inline { array },
-            17 => Verb::Pack { array, at: place, name: None },
+            17 => {
+                // Panels for so many subscripts, if the array has them.
+                let panels = (0..self.pick(3)).map(|_| 1 + self.pick(3) as i64).collect();
+                Verb::Pack { array, at: place, panels, name: None }
+            }
             20 => Verb::Separate { loops },
             _ => Verb::ComputeAt { array, at: place, name: None },
         })
