@@ -101,7 +101,10 @@ impl Target {
             Kind::File(permissions) => beside(&self.path, permissions.as_ref()).and_then(|file| {
                 let mut buffer = BufWriter::new(file);
                 write(&mut buffer)?;
-                Ok(Some(buffer.into_inner().map_err(io::IntoInnerError::into_error)?))
+                let file = buffer.into_inner().map_err(io::IntoInnerError::into_error)?;
+                // Else a crash of the machine could leave the new name with none of the new content.
+                file.as_file().sync_all()?;
+                Ok(Some(file))
             }),
         };
         match written {

@@ -47,10 +47,12 @@ fn make(tier: Tier) -> Result<OwnedTargetIsa, String> {
         // Code is placed next to nothing: calls and constants use absolute addresses.
         ("is_pic", "false"),
         ("use_colocated_libcalls", "false"),
-        // Nothing unwinds through a kernel, and its frames are small.
+        // Nothing unwinds through a kernel.
         ("unwind_info", "false"),
         ("preserve_frame_pointers", "false"),
-        ("enable_probestack", "false"),
+        // A frame larger than the guard page touches its pages in order, so that an overflow is a fault, not corruption.
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
         // Labels between the blocks of the disassembly.
         ("machine_code_cfg_info", "true"),
     ];

@@ -217,6 +217,12 @@ impl Checked {
     pub fn texts(&self) -> &[(Emit, String)] {
         &self.log.texts
     }
+
+    /// At how many combinations of small sizes the schedule was replayed, and how many others have too many instances;
+    /// if that was wanted.
+    pub fn replayed(&self) -> Option<(usize, usize)> {
+        self.log.replayed.map(|replayed| (replayed.sizes, replayed.skipped))
+    }
 }
 
 /// The compiled functions of one source.

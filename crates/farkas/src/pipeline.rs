@@ -42,6 +42,7 @@ pub(crate) struct Log {
     /// One per stage, in the order in which they ran.
     pub(crate) timings: Vec<Timing>,
     pub(crate) texts: Vec<(Emit, String)>,
+    pub(crate) replayed: Option<poly::Replayed>,
 }
 
 impl Log {
@@ -220,6 +221,7 @@ impl<'a> Line<'a> {
         }
         let replayed = self.stage("replay", |line| line.poly(poly::replay_small(proven)))?;
         tracing::info!(sizes = replayed.sizes, skipped = replayed.skipped, "replayed");
+        self.log.replayed = Some(replayed);
         Ok(())
     }
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use diag::{Error, Resource, Spent};
+use diag::{Diagnostic, Error, Resource, Spent};
+use program::Function;
 
 /// A failure inside `poly`: isl's, or a broken assumption of ours.
 #[derive(Debug)]
@@ -32,6 +33,22 @@ impl From<isl::Error> for Fault {
 impl Fault {
     pub fn bug(what: impl Into<String>) -> Fault {
         Fault::Bug(what.into())
+    }
+
+    /// The failure in what is made of a schedule, whose numbers can be larger than any in the program.
+    pub fn of_loops(self, stage: &'static str, function: &Function) -> Error {
+        match self {
+            Fault::Isl(isl::Error::Number { number }) => {
+                let message = format!("the loops of `{}` would need the number {number}", function.name);
+                let note = "loops count in 64 bits; conditions over several indices multiply their coefficients";
+                Diagnostic::error("E0519", function.span, message)
+                    .here("whose loops cannot be written down")
+                    .note(note)
+                    .help("use smaller coefficients in conditions, subscripts and the schedule")
+                    .into()
+            }
+            fault => fault.at(stage),
+        }
     }
 
     /// The failure as callers see it.

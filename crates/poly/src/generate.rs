@@ -31,7 +31,7 @@ pub fn generate(proven: &Proven) -> diag::Result<InBounds> {
         let body = generator.node(&tree, None)?;
         Ok(InBounds::by_proof(generator.finish(body)?))
     };
-    generate().map_err(|fault| fault.at("loops"))
+    generate().map_err(|fault| fault.of_loops("loops", &proven.subject().scop.function))
 }
 
 /// The loop program of the tree; with loops cut apart where that is wanted and isl can do it in time.

@@ -113,7 +113,7 @@ pub fn replay(proven: &Proven, params: &[i64]) -> diag::Result<Replay> {
         Ok(None) => Ok(Replay::Same),
         Ok(Some(disagreement)) => Ok(Replay::Different(disagreement)),
         Err(Stop::TooLarge) => Ok(Replay::TooLarge),
-        Err(Stop::Failed(fault)) => Err(fault.at("replay")),
+        Err(Stop::Failed(fault)) => Err(fault.of_loops("replay", &proven.subject().scop.function)),
     }
 }
 

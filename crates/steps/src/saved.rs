@@ -28,6 +28,8 @@ pub fn read_yaml(ctx: &Context, scop: &Scop, yaml: &str) -> diag::Result<Result<
             names.push(set.get_tuple_name()?.unwrap_or_default());
         }
         let params = schedule.get_domain()?.get_space()?.dim(isl::Dim::Param)?;
+        // Those of times and filters count as well.
+        let params = params.max(schedule.get_map()?.get_space()?.dim(isl::Dim::Param)?);
         Ok((schedule, names, params))
     };
     let refuse = |what: String| Ok(Err(NotATree::Text(what)));

@@ -62,12 +62,23 @@ fn check_file(path: &Path, options: &Options, terminal: &Terminal) -> Result<(),
     }
     for function in &checked {
         let name = &function.signature().name;
+        let replayed = function.replayed().map(|(sizes, left_out)| match left_out {
+            0 => format!(", replayed at {sizes} combinations of small sizes"),
+            _ => format!(
+                ", replayed at {sizes} combinations of small sizes; {left_out} others have too many instances for that"
+            ),
+        });
+        let replayed_text = replayed.unwrap_or_default();
         let line = if terminal.is_json() {
-            json!({ "file": source.name(), "function": name, "verdict": "legal" }).to_string()
+            let mut line = json!({ "file": source.name(), "function": name, "verdict": "legal" });
+            if let Some((sizes, left_out)) = function.replayed() {
+                line["replayed"] = json!({ "sizes": sizes, "left_out": left_out });
+            }
+            line.to_string()
         } else if options.files.len() > 1 {
-            format!("{}: {name}: legal", source.name())
+            format!("{}: {name}: legal{replayed_text}", source.name())
         } else {
-            format!("{name}: legal")
+            format!("{name}: legal{replayed_text}")
         };
         terminal::data(&format!("{line}\n"))?;
     }

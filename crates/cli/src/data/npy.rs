@@ -160,18 +160,37 @@ where
     let shape: Result<Vec<usize>, _> = npy.shape().iter().map(|extent| usize::try_from(*extent)).collect();
     let shape = shape.map_err(|_| malformed("its shape is larger than any memory".to_string()))?;
     let order = npy.order();
-    let elements: Vec<T> = npy.into_vec().map_err(|error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => malformed("it is truncated".to_string()),
-        _ => malformed(error.to_string()),
-    })?;
+    let count = usize::try_from(npy.len()).map_err(|_| malformed("its shape is larger than any memory".to_string()))?;
+    let mut elements: Vec<T> = room(count)?;
+    let mut read = npy.data::<T>().map_err(|error| malformed(error.to_string()))?;
+    while elements.len() < count {
+        match read.next() {
+            Some(Ok(element)) => elements.push(element),
+            Some(Err(error)) if error.kind() != io::ErrorKind::UnexpectedEof => {
+                return Err(malformed(error.to_string()));
+            }
+            Some(Err(_)) | None => return Err(malformed("it is truncated".to_string())),
+        }
+    }
     let elements = match order {
         Order::C => elements,
         Order::Fortran => {
             let view = ArrayView::from_shape(IxDyn(&shape).f(), &elements);
-            view.map_err(|error| malformed(error.to_string()))?.iter().cloned().collect()
+            let mut row_major = room(count)?;
+            row_major.extend(view.map_err(|error| malformed(error.to_string()))?.iter().cloned());
+            row_major
         }
     };
     Ok(HostArray { data: Data::from(elements), shape })
+}
+
+/// An empty list with room for so many elements.
+fn room<T>(count: usize) -> Result<Vec<T>, Problem> {
+    let mut list = Vec::new();
+    let bytes = count.saturating_mul(size_of::<T>());
+    list.try_reserve_exact(count)
+        .map_err(|_| Problem::Unreadable(format!("there is no memory for its {bytes} bytes of elements")))?;
+    Ok(list)
 }
 
 /// Writes an array in row-major order, little-endian.

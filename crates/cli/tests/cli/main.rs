@@ -8,6 +8,7 @@ mod examples;
 mod explain;
 mod explore;
 mod layout;
+mod limits;
 mod outputs;
 mod run;
 mod stages;

@@ -28,7 +28,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::Module;
 use diag::Span;
-use loops::{Cond, For, Kernel, Stmt, Target};
+use loops::{Cond, For, Kernel, Stmt, Target, VarsUsed};
 use program::{Role, ScalarType};
 
 use self::address::{Induction, Stride};
@@ -285,16 +285,34 @@ impl Emitter<'_> {
         let (lo, hi) = (self.linear(&lo)?, self.linear(&hi)?);
         let exit = self.b.create_block();
         let before = self.b.create_block();
-        if runs == Some(true) {
-            self.b.ins().jump(before, &[]);
-        } else {
-            let runs = self.b.ins().icmp(IntCC::SignedLessThan, lo, hi);
-            self.b.ins().brif(runs, before, &[], exit, &[]);
-        }
+        let known = if runs == Some(true) { None } else { Some(self.b.ins().icmp(IntCC::SignedLessThan, lo, hi)) };
+        match self.inner_runs(r#for, known)? {
+            None => self.b.ins().jump(before, &[]),
+            Some(runs) => self.b.ins().brif(runs, before, &[], exit, &[]),
+        };
         self.enter(before);
         self.rotated(r#for, lo, hi, exit)?;
         self.enter(exit);
         Ok(())
+    }
+
+    /// Whether loops that are all there is inside have an iteration, as far as that is known out here, and `runs`: else
+    /// counting through an outer loop, which may be long, would do nothing.
+    fn inner_runs(&mut self, outer: &For, mut runs: Option<Value>) -> diag::Result<Option<Value>> {
+        let mut inside = vec![outer.var];
+        let mut body = outer.body.as_slice();
+        while let [Stmt::For(inner)] = body {
+            let (lo, hi) = (self.linearize(&inner.lo), self.linearize(&inner.hi));
+            let used = VarsUsed::of_indices([&inner.lo, &inner.hi]);
+            if lo.order(&hi).is_none() && !inside.iter().any(|var| used.contains(var)) {
+                let (lo, hi) = (self.linear(&lo)?, self.linear(&hi)?);
+                let inner_runs = self.b.ins().icmp(IntCC::SignedLessThan, lo, hi);
+                runs = Some(runs.map_or(inner_runs, |runs| self.b.ins().band(runs, inner_runs)));
+            }
+            inside.push(inner.var);
+            body = &inner.body;
+        }
+        Ok(runs)
     }
 
     /// The loop proper, which runs at least once, from its preheader to a branch to `exit`.

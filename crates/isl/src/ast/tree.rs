@@ -113,9 +113,7 @@ impl AstExpr {
             AstExprType::Id => Expr::Id(self.id_get_id()?.name()),
             AstExprType::Int => {
                 let value = self.int_get_val()?;
-                let number = value.to_i64()?.ok_or_else(|| Error::Text {
-                    problem: format!("the number {value} in a loop program needs more than 64 bits"),
-                })?;
+                let number = value.to_i64()?.ok_or_else(|| Error::Number { number: value.to_string() })?;
                 Expr::Int(number)
             }
             AstExprType::Op => {

@@ -52,6 +52,11 @@ pub enum Error {
         /// What is wrong with the text.
         problem: String,
     },
+    /// A result has a number that needs more than 64 bits.
+    Number {
+        /// In decimal digits.
+        number: String,
+    },
     /// A callback reached itself while it was still running.
     ReentrantCallback,
     /// The watchdog thread behind time budgets could not be started.
@@ -168,6 +173,7 @@ impl fmt::Display for Error {
             }
             Error::InteriorNul => f.write_str("a string for isl contains a NUL character"),
             Error::OutOfRange { number } => write!(f, "{number} does not fit isl's C type"),
+            Error::Number { number } => write!(f, "the number {number} needs more than 64 bits"),
             Error::Text { problem } => write!(f, "isl text: {problem}"),
             Error::ReentrantCallback => f.write_str("an isl callback reached itself"),
             Error::Watchdog { reason } => write!(f, "cannot start the isl watchdog: {reason}"),

@@ -32,6 +32,12 @@ bind! { trusted Schedule;
 /// The longest text that is parsed.
 const MAX_LENGTH: usize = 1 << 22;
 
+/// Words, numbers and signs in one value; isl's parser takes quadratic time.
+const MAX_WORDS: usize = 20_000;
+
+/// Digits of a number; twice what 64 bits have.
+const MAX_DIGITS: usize = 40;
+
 impl Schedule {
     /// The tree as indented YAML, which [`Schedule::read_from_yaml`] reads back.
     pub fn to_yaml(&self) -> Result<String> {
@@ -135,6 +141,7 @@ impl Writer<'_> {
                 if text.contains(char::is_control) {
                     return refuse(format!("`{key}` contains a control character"));
                 }
+                check_limits(key, text)?;
                 check(self.context, text)?;
                 self.out.push('"');
                 self.out.push_str(text);
@@ -168,6 +175,32 @@ impl Writer<'_> {
         self.out.push_str(" ]");
         Ok(())
     }
+}
+
+/// Refuses what isl would spend long on before it looks at a budget, and what no schedule has.
+fn check_limits(key: &str, text: &str) -> Result<()> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut words = 0;
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| !c.is_whitespace()) {
+        rest = &rest[start..];
+        let one = rest.chars().next().map_or(1, char::len_utf8);
+        let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len()).max(one);
+        let word = &rest[..length];
+        rest = &rest[length..];
+        words += 1;
+        if words > MAX_WORDS {
+            return refuse(format!("`{key}` has more than {MAX_WORDS} words and signs"));
+        }
+        if word.len() > MAX_DIGITS && word.starts_with(|c: char| c.is_ascii_digit()) {
+            return refuse(format!("`{key}` has a number of more than {MAX_DIGITS} digits"));
+        }
+        // Fractions between the integers are nothing that a program runs.
+        if word == "rat" && rest.trim_start().starts_with(':') {
+            return refuse(format!("`{key}` is about rational numbers"));
+        }
+    }
+    Ok(())
 }
 
 /// What the value of a key must be.
