@@ -115,7 +115,7 @@ impl Writer<'_> {
     }
 
     /// `, line 3`
-    fn place(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         match self.at {
             Some(span) => format!(", line {}", self.source.location(span.start).line),
             None => String::new(),

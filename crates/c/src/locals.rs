@@ -41,7 +41,7 @@ pub(crate) fn declared_in(block: &[Stmt]) -> Vec<(LocalId, usize)> {
     let here = all.into_iter().filter_map(|local| {
         let mut users = (0..block.len()).filter(|position| uses[*position].contains(&local));
         let first = users.next()?;
-        let inside = matches!(&block[first], Stmt::For(_) | Stmt::If { .. } | Stmt::Alloc { .. });
+        let inside = matches!(&block[first], Stmt::For(_) | Stmt::If { .. } | Stmt::Each(_) | Stmt::Alloc { .. });
         (users.next().is_some() || !inside).then_some((local, first))
     });
     here.collect()

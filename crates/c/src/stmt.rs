@@ -3,7 +3,9 @@
 //! A check that fails jumps to the end of the innermost scope (the function, an iteration of a parallel loop, or the life of
 //! a buffer), which frees what it has and goes on outwards. Iterations of a parallel loop have a status of their own.
 
-use loops::{ArrayId, Cond, For, Index, LocalId, LoopKind, Parallel, Stmt, Target, fused_factors};
+use loops::{
+    ArrayId, Cond, Each, Expr, ExprKind, For, Index, LocalId, LoopKind, Parallel, Stmt, Target, fused_factors,
+};
 use program::{BinaryOp, ScalarType};
 
 use crate::emit::{Scope, Writer, bug, c_type};
@@ -90,6 +92,7 @@ impl Writer<'_> {
                 self.line("}");
                 Ok(())
             }
+            Stmt::Each(each) => self.each(each),
             Stmt::Barrier => Err(bug("iterations that wait for each other have no form in C")),
         }
     }
@@ -153,6 +156,52 @@ impl Writer<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// A loop whose bounds depend on data.
+    fn each(&mut self, each: &Each) -> diag::Result<()> {
+        self.line("{");
+        self.depth += 1;
+        let outer = std::mem::replace(&mut self.at, each.at);
+        let [lo, hi, step] = [self.end(&each.lo)?, self.end(&each.hi)?, self.end(&each.step)?];
+        let more = self.names.fresh("more");
+        if each.forwards {
+            let site = format!("the end of a range is before its begin{}", self.place());
+            self.require(&format!("{lo} <= {hi}"), site);
+        }
+        if !matches!(each.step.kind, ExprKind::Const(_)) {
+            let site = format!("a step is less than 1{}", self.place());
+            self.require(&format!("{step} >= 1"), site);
+        }
+        self.at = outer;
+        let var = self.names.locals[each.local.index()].clone();
+        // The next value may not exist, so what is left is compared.
+        self.line(format!("for (int64_t {var} = {lo}, {more} = {lo} < {hi}; {more};"));
+        let left = format!("(uint64_t){hi} - (uint64_t){var} > (uint64_t){step}");
+        self.line(format!("     {more} = {left}, {var} += {more} ? {step} : 0) {{"));
+        let declared = self.declared.insert(each.local);
+        self.depth += 1;
+        if let Some(until) = &each.until {
+            let goes_on = self.expr(until)?.text;
+            self.line(format!("if (!({goes_on})) break;"));
+        }
+        self.block(&each.body)?;
+        self.depth -= 1;
+        if declared {
+            self.declared.remove(&each.local);
+        }
+        self.line("}");
+        self.depth -= 1;
+        self.line("}");
+        Ok(())
+    }
+
+    /// A value that stays what it is, whatever the loop does.
+    fn end(&mut self, end: &Expr) -> diag::Result<String> {
+        let value = self.expr(end)?.text;
+        let name = self.temporary();
+        self.line(format!("const int64_t {name} = {value};"));
+        Ok(name)
     }
 
     fn parallel(&mut self, f: &For, parallel: &Parallel, head: &str, var: &str) -> diag::Result<()> {

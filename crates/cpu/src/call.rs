@@ -100,6 +100,8 @@ impl Signature {
                 let extent = decl.shape.get(dimension).and_then(|extent| extent.value(params, &[]));
                 Fault::subscript(&decl.name, dimension, decl.shape.len(), report, extent.unwrap_or(0), span)
             }
+            Some(SiteKind::Backwards) => Fault::new(FaultKind::Backwards { by: report }, span),
+            Some(SiteKind::Step) => Fault::new(FaultKind::Step { step: report }, span),
             Some(SiteKind::DivisionByZero) | None => Fault::new(FaultKind::DivisionByZero, span),
         }
     }

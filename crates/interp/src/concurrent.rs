@@ -284,7 +284,9 @@ impl Machine<'_> {
                 result
             }
             Stmt::Barrier => Ok(()),
-            Stmt::Concurrent(_) | Stmt::Equations(_) => malformed("a loop that lanes cannot run together"),
+            Stmt::Concurrent(_) | Stmt::Equations(_) | Stmt::Each(..) => {
+                malformed("a loop that lanes cannot run together")
+            }
         }
     }
 

@@ -33,6 +33,32 @@ pub(crate) enum Expr {
     Select(Box<Expr>, Box<Expr>, Box<Expr>),
     Reduce(Box<Reduce>),
     Place(Box<Place>),
+    Fold(Box<Fold>),
+}
+
+/// The values `lo..hi` of a loop whose bounds depend on data, which go into a local.
+#[derive(Debug)]
+pub(crate) struct Range {
+    pub(crate) local: usize,
+    /// As the user calls it, for messages.
+    pub(crate) name: Option<String>,
+    pub(crate) lo: Expr,
+    pub(crate) hi: Expr,
+    pub(crate) step: Expr,
+    /// One that ends before it begins is a fault.
+    pub(crate) forwards: bool,
+    /// Evaluated in front of each iteration, which ends the loop where it fails.
+    pub(crate) until: Option<Expr>,
+    pub(crate) span: Option<Span>,
+}
+
+/// Folds the body over a range, in its order.
+#[derive(Debug)]
+pub(crate) struct Fold {
+    pub(crate) op: BinaryOp,
+    pub(crate) start: Value,
+    pub(crate) range: Range,
+    pub(crate) body: Expr,
 }
 
 /// Folds the body over all points of the loops at which the guard holds, in ascending lexicographic order.
@@ -89,6 +115,8 @@ pub(crate) enum Stmt {
     Alloc(usize, Vec<Stmt>),
     /// Iterations of a parallel loop wait for each other.
     Barrier,
+    /// A loop whose bounds depend on data.
+    Each(Box<Range>, Vec<Stmt>),
     /// A system of equations.
     Equations(Vec<Clause>),
 }
@@ -191,6 +219,7 @@ impl Machine<'_> {
     pub(crate) fn stmt(&mut self, stmt: &Stmt) -> Run<()> {
         match stmt {
             Stmt::For(a_loop, body) => self.each(a_loop, |machine| machine.block(body)),
+            Stmt::Each(range, body) => self.range(range, |machine| machine.block(body)),
             Stmt::If(cond, then, otherwise, span) => {
                 let branch = if self.cond(cond).ok_or_else(|| overflow(*span))? { then } else { otherwise };
                 self.block(branch)
@@ -264,6 +293,45 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Calls `body` for every value of a range that depends on data.
+    fn range(&mut self, range: &Range, mut body: impl FnMut(&mut Self) -> Run<()>) -> Run<()> {
+        let fault = |kind| Box::new(Error::Fault(Fault::new(kind, range.span)));
+        let (lo, hi, step) = (self.int(&range.lo)?, self.int(&range.hi)?, self.int(&range.step)?);
+        if lo > hi && range.forwards {
+            return Err(fault(FaultKind::Backwards { by: lo.wrapping_sub(hi) }));
+        }
+        if step < 1 {
+            return Err(fault(FaultKind::Step { step }));
+        }
+        let mut value = lo;
+        while value < hi {
+            self.locals[range.local] = Value::I64(value);
+            let goes_on = match &range.until {
+                Some(until) => matches!(self.expr(until)?, Value::Bool(true)),
+                None => true,
+            };
+            if !goes_on {
+                break;
+            }
+            body(self).map_err(|mut error| {
+                if let (Error::Fault(fault), Some(name)) = (&mut *error, &range.name) {
+                    fault.instance.insert(0, (name.clone(), value));
+                }
+                error
+            })?;
+            let Some(next) = value.checked_add(step) else { break };
+            value = next;
+        }
+        Ok(())
+    }
+
+    fn int(&mut self, expr: &Expr) -> Run<i64> {
+        match self.expr(expr)? {
+            Value::I64(value) => Ok(value),
+            _ => Err(Box::new(Error::Malformed { what: "a bound is not an i64".to_owned() })),
+        }
+    }
+
     /// Calls `body` at every point of the loops at which the guard holds.
     pub(crate) fn points(
         &mut self,
@@ -324,6 +392,15 @@ impl Machine<'_> {
                 }
             },
             Expr::Place(place) => Value::I64(self.place(place)?),
+            Expr::Fold(fold) => {
+                let mut sum = fold.start;
+                self.range(&fold.range, |machine| {
+                    let value = machine.expr(&fold.body)?;
+                    sum = eval::binary(fold.op, sum, value).map_err(|_| division_by_zero(fold.range.span))?;
+                    Ok(())
+                })?;
+                sum
+            }
             Expr::Index(index, span) => Value::I64(self.index(index).ok_or_else(|| overflow(*span))?),
             Expr::Cond(cond, span) => Value::Bool(self.cond(cond).ok_or_else(|| overflow(*span))?),
         })

@@ -8,7 +8,7 @@ use program::{Role, Value};
 use crate::Error;
 use crate::concurrent::{Concurrent, Random, waits};
 use crate::env::{Declared, Env};
-use crate::machine::{Access, Cell, Expr, Loop, Stmt, Target, execute};
+use crate::machine::{Access, Cell, Expr, Loop, Range, Stmt, Target, execute};
 
 /// Runs a kernel on the arguments, in the order of the loops; parallel and vector loops run like serial ones, from barrier to
 /// barrier.
@@ -107,6 +107,20 @@ impl Resolver<'_> {
             loops::Stmt::Set { local, value } => Stmt::Set(local.index(), self.expr(value, None)),
             loops::Stmt::Alloc { array, body, .. } => Stmt::Alloc(array.index(), self.block(body)),
             loops::Stmt::Barrier => Stmt::Barrier,
+            loops::Stmt::Each(each) => {
+                let value = |expr: &loops::Expr| self.expr(expr, None);
+                let range = Range {
+                    local: each.local.index(),
+                    name: None,
+                    lo: value(&each.lo),
+                    hi: value(&each.hi),
+                    step: value(&each.step),
+                    forwards: each.forwards,
+                    until: each.until.as_ref().map(value),
+                    span: each.at,
+                };
+                Stmt::Each(Box::new(range), self.block(&each.body))
+            }
         }
     }
 
@@ -168,6 +182,9 @@ fn own_locals(found: &For) -> Vec<usize> {
                 && !self.0.contains(&local.index())
             {
                 self.0.push(local.index());
+            }
+            if let loops::Stmt::Each(each) = stmt {
+                self.0.push(each.local.index());
             }
             self.descend_stmt(stmt);
         }

@@ -6,14 +6,14 @@
 use diag::Span;
 use index::{Cond, Index, VarId};
 use program::{
-    Affine, ArrayId, Assign, Bound, ExprKind, Function, IterId, Node, ParamId, ReduceOp, Scatter, Subscript, System,
-    Value,
+    Affine, ArrayId, Assign, Bound, DataRange, ExprKind, Function, IterId, Node, ParamId, ReduceOp, Scatter, Subscript,
+    System, Value,
 };
 
 use crate::Error;
 use crate::demand::{self, Clause, Clauses};
 use crate::env::{Declared, Env};
-use crate::machine::{Access, Cell, Expr, Loop, Place, Reduce, Stmt, execute};
+use crate::machine::{Access, Cell, Expr, Fold, Loop, Place, Range, Reduce, Stmt, execute};
 
 /// Runs a function on the arguments.
 pub fn run_program(function: &Function, env: &mut Env) -> Result<(), Error> {
@@ -25,7 +25,8 @@ pub fn run_program(function: &Function, env: &mut Env) -> Result<(), Error> {
     let declared = resolver.arrays()?;
     let body = resolver.body(&declared)?;
     let mut arrays = env.take_arrays(declared)?;
-    let result = execute(&body, function.iters.len(), Vec::new(), &mut arrays, None);
+    let counters = vec![Value::I64(0); function.counters.len()];
+    let result = execute(&body, function.iters.len(), counters, &mut arrays, None);
     env.return_arrays(arrays);
     result.map_err(|error| *error)
 }
@@ -139,7 +140,27 @@ impl Resolver<'_> {
             Node::For(f) => Ok(Stmt::For(self.for_loop(f)?, self.nodes(&f.body)?)),
             Node::Assign(assign) => self.assign(assign),
             Node::Scatter(scatter) => self.scatter(scatter),
+            Node::Each(each) => {
+                let mut range = self.range(&each.range)?;
+                range.until = each.until.as_ref().map(|until| self.expr(until)).transpose()?;
+                Ok(Stmt::Each(Box::new(range), self.nodes(&each.body)?))
+            }
         }
+    }
+
+    fn range(&self, range: &DataRange) -> Result<Range, Error> {
+        let counter = self.function.counters.get(range.counter.index());
+        let counter = counter.ok_or_else(|| malformed(format!("there is no counter {}", range.counter.0)))?;
+        Ok(Range {
+            local: range.counter.index(),
+            name: Some(counter.name.clone()),
+            lo: self.expr(&range.lo)?,
+            hi: self.expr(&range.hi)?,
+            step: self.expr(&range.step)?,
+            forwards: range.forwards,
+            until: None,
+            span: Some(range.span),
+        })
     }
 
     fn for_loop(&self, node: &program::For) -> Result<Loop, Error> {
@@ -223,6 +244,12 @@ impl Resolver<'_> {
             ExprKind::Scalar(scalar) => {
                 let value = self.scalars.get(scalar.index());
                 Expr::Const(*value.ok_or_else(|| malformed(format!("there is no scalar {}", scalar.0)))?)
+            }
+            ExprKind::Counter(id) if id.index() < self.function.counters.len() => Expr::Local(id.index()),
+            ExprKind::Counter(id) => return Err(malformed(format!("there is no counter {}", id.0))),
+            ExprKind::Fold { op, range, body } => {
+                let (start, range, body) = (op.neutral(expr.ty), self.range(range)?, self.expr(body)?);
+                Expr::Fold(Box::new(Fold { op: op.combine(), start, range, body }))
             }
             ExprKind::Load { array, index } => Expr::Load(self.access(*array, index, span)?),
             ExprKind::Gather { array, index } => Expr::Gather(self.cell(*array, index, span)?),

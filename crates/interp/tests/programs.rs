@@ -60,6 +60,7 @@ fn function(params: u32, arrays: Vec<(ScalarType, Vec<Affine>, Role)>, iters: u3
         signature: (0..arrays.len() as u32).map(|number| ArgRef::Array(ArrayId(number))).collect(),
         arrays,
         iters: (0..iters).map(|number| Iter { name: format!("i{number}"), span, made_up: false }).collect(),
+        counters: Vec::new(),
         body,
         calls: Vec::new(),
         outside: Vec::new(),

@@ -129,7 +129,7 @@ impl Visit for Lockstep {
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::For(inner) => self.holds &= inner.kind.is_ordered() && !self.varying.any([&inner.lo, &inner.hi]),
-            Stmt::Barrier | Stmt::Alloc { space: Space::Shared, .. } => self.holds = false,
+            Stmt::Barrier | Stmt::Each(_) | Stmt::Alloc { space: Space::Shared, .. } => self.holds = false,
             _ => {}
         }
         self.descend_stmt(stmt);
@@ -168,6 +168,7 @@ impl Visit for SharedCell<'_> {
             // Not every iteration gets inside.
             Stmt::If { cond, .. } if self.varying.cond(cond) => return,
             Stmt::For(inner) if self.varying.enter(inner) => return,
+            Stmt::Each(_) => return,
             Stmt::Store { array, index, .. } => self.write(*array, index),
             Stmt::Update { target: Target::Cell { array, index }, .. } if self.parallel => self.write(*array, index),
             _ => {}

@@ -137,6 +137,37 @@ pub enum Stmt {
     },
     /// Every iteration of the innermost parallel loop around gets here before one goes on.
     Barrier,
+    /// A loop whose bounds depend on data.
+    Each(Box<Each>),
+}
+
+/// `local` takes the values `lo..hi by step`, one after the other; all three are evaluated once, in front. Nothing but the loop sets
+/// the local, and outside of it it has no value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Each {
+    /// Of type `i64`.
+    pub local: LocalId,
+    /// The first value.
+    pub lo: Expr,
+    /// Less than this.
+    pub hi: Expr,
+    /// From one value to the next; checked to be at least 1, unless it is a constant.
+    pub step: Expr,
+    /// Whether it is checked that the range does not end before it begins.
+    pub forwards: bool,
+    /// Evaluated in front of each iteration, which ends the loop where it fails.
+    pub until: Option<Expr>,
+    /// One iteration.
+    pub body: Vec<Stmt>,
+    /// Where in the source a failed check is reported.
+    pub at: Option<Span>,
+}
+
+impl Each {
+    /// The values that decide how often it runs.
+    pub fn ends(&self) -> impl Iterator<Item = &Expr> {
+        [&self.lo, &self.hi, &self.step].into_iter().chain(&self.until)
+    }
 }
 
 /// What an update changes.

@@ -34,8 +34,8 @@ pub use concurrent::{reductions_of, runs_in_lockstep, writes_one_cell};
 pub use contract::contract;
 pub use index::{CompareOp, Cond, Index, ParamId, VarId};
 pub use ir::{
-    ArrayDecl, ArrayId, Expr, ExprKind, For, Kernel, LocalDecl, LocalId, LoopKind, Parallel, Reduction, ScalarDecl,
-    ScalarId, Space, Stmt, Target, combines, fused_factors,
+    ArrayDecl, ArrayId, Each, Expr, ExprKind, For, Kernel, LocalDecl, LocalId, LoopKind, Parallel, Reduction,
+    ScalarDecl, ScalarId, Space, Stmt, Target, combines, fused_factors,
 };
 pub use magnitude::index_arithmetic_fits;
 pub use narrow::narrow;

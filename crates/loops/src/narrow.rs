@@ -102,6 +102,7 @@ impl Own {
             | Stmt::Update { .. }
             | Stmt::Scatter { .. }
             | Stmt::Set { .. }
+            | Stmt::Each(_)
             | Stmt::Barrier => {}
         }
     }

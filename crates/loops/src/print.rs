@@ -38,7 +38,7 @@ use std::fmt::{self, Write};
 
 use program::{BinaryOp, Role, ScalarType, UnaryOp, Value};
 
-use crate::{Cond, Expr, ExprKind, For, Index, Kernel, LoopKind, Parallel, Stmt, Target};
+use crate::{Cond, Each, Expr, ExprKind, For, Index, Kernel, LoopKind, Parallel, Stmt, Target};
 
 /// Words that the text form uses itself.
 pub(crate) const RESERVED: [&str; 23] = [
@@ -127,6 +127,7 @@ impl Names {
                     self.name_vars(otherwise, taken);
                 }
                 Stmt::Alloc { body, .. } => self.name_vars(body, taken),
+                Stmt::Each(each) => self.name_vars(&each.body, taken),
                 Stmt::Store { .. } | Stmt::Update { .. } | Stmt::Scatter { .. } | Stmt::Set { .. } | Stmt::Barrier => {}
             }
         }
@@ -308,9 +309,37 @@ impl Printer<'_> {
                 self.braced(body)?;
             }
             Stmt::Barrier => self.out.push_str("barrier"),
+            Stmt::Each(each) => self.each(each)?,
         }
         self.out.push('\n');
         Ok(())
+    }
+
+    /// `count k in lo..hi by step forwards while cond@3..5 { … }`
+    fn each(&mut self, each: &Each) -> fmt::Result {
+        let int = Some(ScalarType::I64);
+        self.out.push_str("count ");
+        name(&mut self.out, &self.names.locals, each.local.index());
+        self.out.push_str(" in ");
+        self.expr(&each.lo, ADD, int)?;
+        self.out.push_str("..");
+        self.expr(&each.hi, ADD, int)?;
+        if each.step.kind != ExprKind::Const(Value::I64(1)) {
+            self.out.push_str(" by ");
+            self.expr(&each.step, ADD, int)?;
+        }
+        if each.forwards {
+            self.out.push_str(" forwards");
+        }
+        if let Some(until) = &each.until {
+            self.out.push_str(" while ");
+            self.expr(until, OR, Some(ScalarType::Bool))?;
+        }
+        if let Some(span) = each.at {
+            write!(self.out, " at @{}..{}", span.start, span.end)?;
+        }
+        self.out.push(' ');
+        self.braced(&each.body)
     }
 
     fn for_loop(&mut self, f: &For) -> fmt::Result {

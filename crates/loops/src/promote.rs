@@ -142,7 +142,7 @@ fn run_after_store(stmts: &[Stmt], array: ArrayId) -> usize {
         if !accesses.only(cell) {
             break;
         }
-        has_loop |= !VarsBound::of(stmt).is_empty();
+        has_loop |= !VarsBound::of(stmt).is_empty() || matches!(stmt, Stmt::Each(_));
         length = number + 2;
     }
     if has_loop { length } else { 0 }
@@ -151,15 +151,20 @@ fn run_after_store(stmts: &[Stmt], array: ArrayId) -> usize {
 /// The cell that this loop updates, and the conditions under which it is sure to do so; if one of them fails, the
 /// loop does nothing at all.
 fn guard(stmt: &Stmt, array: ArrayId) -> Option<(Vec<Index>, Vec<Cond>)> {
-    let Stmt::For(f) = stmt else { return None };
-    if !f.kind.is_ordered() {
-        return None;
-    }
+    let ordered = match stmt {
+        Stmt::For(f) => f.kind.is_ordered(),
+        Stmt::Each(_) => true,
+        _ => false,
+    };
     let accesses = Accesses::of(stmt, array);
-    if accesses.loads == 0 || accesses.stores == 0 || accesses.shared {
+    if !ordered || accesses.loads == 0 || accesses.stores == 0 || accesses.shared {
         return None;
     }
     let cell = accesses.cell?;
+    // Its cells are proven to be in bounds however often it runs, and where it does not run, the cell keeps its value.
+    if matches!(stmt, Stmt::Each(_)) {
+        return Some((cell, Vec::new()));
+    }
     let mut nest = Nest { array, bound: VarsBound::of(stmt), around: Vec::new(), conds: Vec::new() };
     nest.stores(std::slice::from_ref(stmt), true).then_some((cell, nest.conds))
 }
@@ -183,7 +188,7 @@ impl<'a> Nest<'a> {
             let sure = match stmt {
                 Stmt::Store { array, .. } => *array == self.array,
                 Stmt::Update { target, .. } => target.array() == Some(self.array),
-                Stmt::Set { .. } | Stmt::Scatter { .. } | Stmt::Barrier => false,
+                Stmt::Set { .. } | Stmt::Scatter { .. } | Stmt::Each(_) | Stmt::Barrier => false,
                 Stmt::Alloc { body, .. } => self.stores(body, alone),
                 Stmt::If { cond, then, otherwise } => {
                     let known = alone && otherwise.is_empty() && self.is_outside(&VarsUsed::of_cond(cond));

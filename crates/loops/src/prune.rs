@@ -8,7 +8,9 @@ use std::collections::HashSet;
 use program::{BinaryOp, Role, Value};
 
 use crate::walk::{Rewrite, Visit};
-use crate::{ArrayId, Expr, ExprKind, For, Index, Kernel, LocalId, LoopKind, Parallel, Reduction, Stmt, Target, VarId};
+use crate::{
+    ArrayId, Each, Expr, ExprKind, For, Index, Kernel, LocalId, LoopKind, Parallel, Reduction, Stmt, Target, VarId,
+};
 
 /// Removes what has no effect and renumbers the rest.
 pub(crate) fn prune(mut kernel: Kernel) -> Kernel {
@@ -104,6 +106,10 @@ impl Visit for Used {
                     self.locals_read.insert(*local);
                 }
             }
+            Stmt::Each(each) => {
+                self.locals_read.insert(each.local);
+                self.locals.insert(each.local);
+            }
             Stmt::If { .. } | Stmt::Alloc { .. } | Stmt::Barrier => {}
         }
         self.descend_stmt(stmt);
@@ -139,6 +145,8 @@ impl Rewrite for RemoveDead<'_> {
             // The check of a scatter may fail.
             Stmt::Scatter { .. } | Stmt::Barrier => false,
             Stmt::Alloc { body, .. } => body.is_empty(),
+            // Its range may be a fault.
+            Stmt::Each(_) => false,
             Stmt::For(For { body, .. }) => body.is_empty(),
             Stmt::If { then, otherwise, .. } => then.is_empty() && otherwise.is_empty(),
         };
@@ -252,6 +260,7 @@ impl Rewrite for Renumber {
                 Stmt::Scatter { array: self.array(array), index, op, value, at }
             }
             Stmt::Set { local, value } => Stmt::Set { local: self.local(local), value },
+            Stmt::Each(each) => Stmt::Each(Box::new(Each { local: self.local(each.local), ..*each })),
             stmt @ (Stmt::If { .. } | Stmt::Barrier) => stmt,
         }]
     }

@@ -3,7 +3,7 @@
 //! In: statements.  Out: whatever the implementor collects, or new statements.
 //! Every method descends by default, so an implementor writes only the cases it cares about.
 
-use crate::{Cond, Expr, ExprKind, For, Index, Stmt, Target, VarId};
+use crate::{Cond, Each, Expr, ExprKind, For, Index, Stmt, Target, VarId};
 
 /// Looks at every node. An overriding method calls the matching `descend_` method to go on.
 pub trait Visit {
@@ -112,6 +112,10 @@ pub trait Visit {
             Stmt::Set { value, .. } => self.expr(value),
             Stmt::Alloc { body, .. } => self.block(body),
             Stmt::Barrier => {}
+            Stmt::Each(each) => {
+                each.ends().for_each(|end| self.expr(end));
+                self.block(&each.body);
+            }
         }
     }
 }
@@ -234,6 +238,12 @@ pub trait Rewrite {
             Stmt::Set { local, value } => Stmt::Set { local, value: self.expr(value) },
             Stmt::Alloc { array, space, body } => Stmt::Alloc { array, space, body: self.block(body) },
             Stmt::Barrier => Stmt::Barrier,
+            Stmt::Each(each) => {
+                let Each { local, lo, hi, step, forwards, until, body, at } = *each;
+                let (lo, hi, step) = (self.expr(lo), self.expr(hi), self.expr(step));
+                let until = until.map(|until| self.expr(until));
+                Stmt::Each(Box::new(Each { local, lo, hi, step, forwards, until, body: self.block(body), at }))
+            }
         }
     }
 }

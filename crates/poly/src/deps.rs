@@ -13,7 +13,7 @@ use program::{IterId, Subscript};
 
 use crate::equations;
 use crate::fault::{Attempt, Fault};
-use crate::scop::{Scop, Statement, StatementKind};
+use crate::scop::{Access, Scop, Statement, StatementKind};
 use crate::tree::Marks;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -202,14 +202,16 @@ struct Scattered {
 fn scattered_pairs(scop: &Scop, definite: &UnionMap, reads: &UnionMap, order: &Schedule) -> Attempt<Scattered> {
     let mut pairs = Scattered { anti: scop.nothing()?, free: scop.nothing()?, ordered: scop.nothing()? };
     let scatters: Vec<&Statement> = scop.statements.iter().filter(|statement| statement.scatters()).collect();
-    for sink in &scatters {
+    let all: Vec<(&Statement, &Access)> =
+        scatters.iter().flat_map(|statement| statement.writes().map(|write| (*statement, write))).collect();
+    for (sink, write) in &all {
         let (mut same, mut other) = (scop.nothing()?, scop.nothing()?);
-        for source in scatters.iter().filter(|source| source.write.array == sink.write.array) {
+        for (source, earlier) in all.iter().filter(|(_, earlier)| earlier.array == write.array) {
             let free = source.kind == sink.kind && !sink.kind.replaces();
             let group = if free { &mut same } else { &mut other };
-            *group = group.clone().add_map(source.write.map.clone())?;
+            *group = group.clone().add_map(earlier.map.clone())?;
         }
-        let sinks = UnionMap::from_map(sink.write.map.clone())?;
+        let sinks = UnionMap::from_map(write.map.clone())?;
         let groups = [(reads.clone(), &mut pairs.anti), (same, &mut pairs.free), (other, &mut pairs.ordered)];
         for (possible, found) in groups {
             let flow = find_sources(sinks.clone(), definite, &possible, order)?.get_full_may_dependence()?;

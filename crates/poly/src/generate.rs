@@ -3,21 +3,24 @@
 //! In: [`Proven`]; nothing else can be lowered.  Out: loops without any trace of isl, with all subscripts in bounds.
 //! Not here: simplification and register use of the loops (`loops::optimize`).
 
+mod body;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
 use isl::ast::{self, Op};
 use isl::{AstBuild, AstOptions, Budget, Id, Schedule};
 use loops::{
-    ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, InBounds, Index, Kernel, LoopKind, Parallel, ParamId,
-    Reduction, ScalarDecl, ScalarId, Stmt, Target, VarId,
+    ArrayDecl, ArrayId, CompareOp, Cond, For, InBounds, Index, Kernel, LocalDecl, LoopKind, Parallel, ParamId,
+    Reduction, ScalarDecl, Stmt, VarId,
 };
-use program::{Affine, Atom, BinaryOp, IterId, ScalarType, Subscript};
+use program::{Affine, Atom};
 
 use crate::fault::{Attempt, Fault};
 use crate::prove::Proven;
-use crate::scop::{ArrayOrigin, Scop, Statement, StatementKind};
+use crate::scop::{ArrayOrigin, Scop};
 use crate::tree::{self, LoopId, Marks};
+use body::{Body, Names};
 
 /// How long isl may take to cut loops apart, which only makes them simpler.
 const SEPARATION: Duration = Duration::from_millis(300);
@@ -85,6 +88,7 @@ struct Generator<'a> {
     proven: &'a Proven,
     scop: &'a Scop,
     vars: Vec<String>,
+    locals: Vec<LocalDecl>,
     /// What each name of isl's means here.
     names: HashMap<String, Index>,
 }
@@ -94,7 +98,7 @@ impl<'a> Generator<'a> {
         let scop = &proven.subject().scop;
         let params = scop.function.params.iter().enumerate();
         let names = params.map(|(position, param)| (param.name.clone(), Index::Param(ParamId(position as u32))));
-        Generator { proven, scop, vars: Vec::new(), names: names.collect() }
+        Generator { proven, scop, vars: Vec::new(), locals: Vec::new(), names: names.collect() }
     }
 
     fn finish(self, body: Vec<Stmt>) -> Attempt<Kernel> {
@@ -120,7 +124,7 @@ impl<'a> Generator<'a> {
             scalars: function.scalars.iter().map(|s| ScalarDecl { name: s.name.clone(), ty: s.ty }).collect(),
             arrays: arrays.collect::<Attempt<_>>()?,
             vars: self.vars,
-            locals: Vec::new(),
+            locals: self.locals,
             body,
         })
     }
@@ -167,7 +171,7 @@ impl<'a> Generator<'a> {
                     self.of_kind(marked, For { var, kind: LoopKind::Serial, lo, hi, step: *step, body }),
                 )])
             }
-            ast::Node::User(expr, _) => Ok(vec![self.instance(expr)?]),
+            ast::Node::User(expr, _) => self.instance(expr),
         }
     }
 
@@ -222,7 +226,7 @@ impl<'a> Generator<'a> {
     }
 
     /// One statement instance, from isl's `S0(c0, c1 + 1)`.
-    fn instance(&mut self, expr: &ast::Expr) -> Attempt<Stmt> {
+    fn instance(&mut self, expr: &ast::Expr) -> Attempt<Vec<Stmt>> {
         let ast::Expr::Op(Op::Call, args) = expr else { return Err(Fault::bug(format!("a user node {expr:?}"))) };
         let Some((ast::Expr::Id(name), args)) = args.split_first() else {
             return Err(Fault::bug("a call without a name"));
@@ -232,23 +236,8 @@ impl<'a> Generator<'a> {
         if values.len() != statement.iters.len() {
             return Err(Fault::bug(format!("{name} is called with {} values", values.len())));
         }
-        let body = Body { statement, values: &values };
-        let array = ArrayId(statement.write.array.0);
-        let cell = Subscript::all_affine(&statement.write.index);
-        let cell = cell.map(|index| index.iter().map(|affine| body.index(affine)).collect::<Attempt<Vec<_>>>());
-        let update = match statement.kind {
-            StatementKind::Update(op) => Some((op.combine(), body.expr(statement.term()?)?)),
-            StatementKind::Assign | StatementKind::Init(_) | StatementKind::Fini => None,
-        };
-        match (cell.transpose()?, update) {
-            (Some(index), None) => Ok(Stmt::Store { array, index, value: body.expr(&statement.value)? }),
-            (Some(index), Some((op, value))) => Ok(Stmt::Update { target: Target::Cell { array, index }, op, value }),
-            (None, Some((op, value))) => {
-                let index = body.subscripts(&statement.write.index)?;
-                Ok(Stmt::Scatter { array, index, op, value, at: Some(statement.write.span) })
-            }
-            (None, None) => Err(Fault::bug(format!("{name} stores to a cell that depends on data"))),
-        }
+        let names = Names { vars: &mut self.vars, locals: &mut self.locals };
+        Body::instance(self.scop, names, statement, &values)
     }
 
     fn index(&self, expr: &ast::Expr) -> Attempt<Index> {
@@ -332,71 +321,4 @@ fn param(id: ParamId) -> Option<Index> {
 
 fn unresolved() -> Fault {
     Fault::bug("an iterator has no value in the loops")
-}
-
-/// A statement's expressions, with its iterators replaced by what the loops say they are.
-struct Body<'a> {
-    statement: &'a Statement,
-    values: &'a [Index],
-}
-
-impl Body<'_> {
-    /// The value of an iterator.
-    fn iter(&self, iter: IterId) -> Option<Index> {
-        let position = self.statement.iters.iter().position(|known| *known == iter)?;
-        self.values.get(position).cloned()
-    }
-
-    fn index(&self, affine: &Affine) -> Attempt<Index> {
-        Index::of_affine(affine, &param, &|iter| self.iter(iter)).ok_or_else(unresolved)
-    }
-
-    fn cond(&self, cond: &program::Cond) -> Attempt<Cond> {
-        Cond::of_affine(cond, &param, &|iter| self.iter(iter)).ok_or_else(unresolved)
-    }
-
-    fn subscripts(&self, index: &[Subscript]) -> Attempt<Vec<Expr>> {
-        let subscript = |subscript: &Subscript| match subscript {
-            Subscript::Affine(affine) => Ok(Expr { kind: ExprKind::Index(self.index(affine)?), ty: ScalarType::I64 }),
-            Subscript::Data(expr) => self.expr(expr),
-        };
-        index.iter().map(subscript).collect()
-    }
-
-    fn expr(&self, expr: &program::Expr) -> Attempt<Expr> {
-        use program::ExprKind as From;
-        let boxed = |operand: &program::Expr| self.expr(operand).map(Box::new);
-        let kind = match &expr.kind {
-            From::Const(value) => ExprKind::Const(*value),
-            From::Index(affine) => ExprKind::Index(self.index(affine)?),
-            From::Scalar(id) => ExprKind::Scalar(ScalarId(id.0)),
-            From::Load { array, index } => {
-                let index = index.iter().map(|affine| self.index(affine)).collect::<Attempt<_>>()?;
-                ExprKind::Load { array: ArrayId(array.0), index }
-            }
-            From::Gather { array, index } => {
-                let gather = ExprKind::Gather { array: ArrayId(array.0), index: self.subscripts(index)? };
-                ExprKind::At(expr.span, Box::new(Expr { kind: gather, ty: expr.ty }))
-            }
-            From::Unary(op, operand) => ExprKind::Unary(*op, boxed(operand)?),
-            From::Binary(op, lhs, rhs) => {
-                let binary = ExprKind::Binary(*op, boxed(lhs)?, boxed(rhs)?);
-                if matches!(op, BinaryOp::Div | BinaryOp::Rem) && expr.ty.is_int() {
-                    ExprKind::At(expr.span, Box::new(Expr { kind: binary, ty: expr.ty }))
-                } else {
-                    binary
-                }
-            }
-            From::Cast(operand) => ExprKind::Cast(boxed(operand)?),
-            From::Select { cond, affine, then, otherwise } => {
-                let cond = match affine {
-                    Some(affine) => Box::new(Expr { kind: ExprKind::Cond(self.cond(affine)?), ty: cond.ty }),
-                    None => boxed(cond)?,
-                };
-                ExprKind::Select(cond, boxed(then)?, boxed(otherwise)?)
-            }
-            From::Reduce { .. } => return Err(Fault::bug("a reduction is left in a statement")),
-        };
-        Ok(Expr { kind, ty: expr.ty })
-    }
 }

@@ -5,18 +5,21 @@
 //! `for` loops and over those forall indices that it uses.
 //! Not here: whether the program is legal (`check`), and any order but the original one.
 
+mod inside;
+
 use diag::Span;
 use isl::{Context, Dim, Set};
 use program::{
-    Affine, ArrayId, Assign, Atom, BinaryOp, Bound, Cond, Expr, ExprKind, For, Function, IterId, Node, ReduceOp, Role,
-    ScalarType, Scatter, Subscript,
+    Affine, ArrayId, Assign, Atom, BinaryOp, Bound, Cond, Each, Expr, ExprKind, For, Function, IterId, Node, ReduceOp,
+    Role, ScalarType, Scatter, Subscript,
 };
 
 use crate::equations::{self, Equations};
 use crate::fault::{Attempt, Fault};
-use crate::scop::{Access, ArrayOrigin, Scop, ScopArray, Statement, StatementKind};
+use crate::scop::{Access, ArrayOrigin, Inside, Scop, ScopArray, Statement, StatementKind};
 use crate::sets::{Frame, Params, below, in_range};
 use crate::tree::{StatementId, Tree, of_program};
+use inside::Scope;
 
 /// Models one function.
 pub fn model(ctx: &Context, function: &Function) -> diag::Result<Scop> {
@@ -71,6 +74,8 @@ pub struct Parts {
     pub time: Vec<Affine>,
     /// Where it is written.
     pub span: Span,
+    /// The loop that the statement is, if its bounds depend on data.
+    pub each: Option<Each>,
 }
 
 impl Parts {
@@ -89,6 +94,7 @@ impl Parts {
             value: statement.value.clone(),
             time: statement.time.clone(),
             span: statement.span,
+            each: statement.block.as_ref().map(|block| block.each.clone()),
         }
     }
 
@@ -181,6 +187,7 @@ impl<'a> Modeller<'a> {
                 Node::For(node) => self.ordered_loop(node, place)?,
                 Node::Assign(assign) => self.assign(assign, place)?,
                 Node::Scatter(scatter) => self.scatter(scatter, place)?,
+                Node::Each(each) => self.each(each, place)?,
             }
         }
         Ok(())
@@ -201,18 +208,23 @@ impl<'a> Modeller<'a> {
         for bound in bounds {
             let range = (self.extreme(&bound.lo, false)?, self.extreme(&bound.hi, true)?);
             self.ranges[bound.iter.index()] = Some(range);
-            place.iters.push(bound.iter);
         }
-        let frame = self.frame(None, &place.iters)?;
-        let mut domain = place.domain.add_dims(Dim::Set, bounds.len())?.reset_space(frame.space.clone())?;
+        (place.iters, place.domain) = self.extended(&place.iters, place.domain, bounds, guard)?;
+        Ok(place)
+    }
+
+    /// The iterators and instances inside more loops.
+    fn extended(&self, iters: &[IterId], domain: Set, bounds: &[Bound], guard: &Cond) -> Attempt<(Vec<IterId>, Set)> {
+        let iters: Vec<IterId> = iters.iter().copied().chain(bounds.iter().map(|bound| bound.iter)).collect();
+        let frame = self.frame(None, &iters)?;
+        let mut domain = domain.add_dims(Dim::Set, bounds.len())?.reset_space(frame.space.clone())?;
         for bound in bounds {
             domain = domain.intersect(frame.cond(&in_range(bound)?)?)?;
         }
         if !guard.is_true() {
             domain = domain.intersect(frame.cond(guard)?)?.coalesce()?;
         }
-        place.domain = domain;
-        Ok(place)
+        Ok((iters, domain))
     }
 
     fn assign(&mut self, assign: &Assign, place: Place) -> Attempt<()> {
@@ -286,7 +298,13 @@ impl<'a> Modeller<'a> {
         conditions: &mut Vec<Expr>,
     ) -> Attempt<Expr> {
         let kind = match &expr.kind {
-            ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Load { .. } => expr.kind.clone(),
+            // What a loop inside the statement computes, it computes there.
+            ExprKind::Const(_)
+            | ExprKind::Index(_)
+            | ExprKind::Scalar(_)
+            | ExprKind::Counter(_)
+            | ExprKind::Fold { .. }
+            | ExprKind::Load { .. } => expr.kind.clone(),
             ExprKind::Gather { array, index } => {
                 let index = self.extract_subscripts(source, index, place, conditions)?;
                 ExprKind::Gather { array: *array, index }
@@ -576,6 +594,7 @@ impl<'a> Modeller<'a> {
             value,
             time,
             span: source.span,
+            each: None,
         };
         let statement = self.build(parts)?;
         self.statements.push(statement);
@@ -584,7 +603,10 @@ impl<'a> Modeller<'a> {
 
     fn build(&self, parts: Parts) -> Attempt<Statement> {
         let frame = self.frame(Some(&parts.name), &parts.iters)?;
-        let domain = parts.domain.reset_space(frame.space.clone())?;
+        let domain = parts.domain.clone().reset_space(frame.space.clone())?;
+        if let Some(each) = parts.each.clone() {
+            return self.build_block(parts, each, &frame, domain);
+        }
         let (array, mut index, span) = parts.target;
         // The cell that a scatter updates is the one that it reads.
         if let (ExprKind::Binary(_, old, _), true) = (&parts.value.kind, parts.kind.is_update())
@@ -594,7 +616,12 @@ impl<'a> Modeller<'a> {
         }
         let write = self.access(&frame, &domain, array, &index, span)?;
         let mut reads = Vec::new();
-        self.collect_reads(&frame, &domain, &parts.value, &mut reads)?;
+        let mut inside = Vec::new();
+        let scope = Scope { frame: &frame, domain: &domain, iters: &parts.iters };
+        self.collect_reads(scope, &parts.value, &mut reads, &mut inside)?;
+        for access in inside.iter().flat_map(|inside: &Inside| &inside.reads) {
+            reads.push(self.outward(&frame, &domain, &parts.iters, access)?);
+        }
         Ok(Statement {
             name: parts.name,
             source: parts.source,
@@ -605,6 +632,8 @@ impl<'a> Modeller<'a> {
             domain,
             write,
             reads,
+            block: None,
+            inside,
             value: parts.value,
             time: parts.time,
             span: parts.span,
@@ -627,51 +656,6 @@ impl<'a> Modeller<'a> {
             }
         };
         Ok(Access { array, index: index.to_vec(), span, map: map.intersect_domain(domain.clone())? })
-    }
-
-    /// Every load, with the instances that perform it: affine conditions around it narrow them.
-    fn collect_reads(&self, frame: &Frame, domain: &Set, expr: &Expr, reads: &mut Vec<Access>) -> Attempt<()> {
-        match &expr.kind {
-            ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) => {}
-            ExprKind::Load { array, index } => {
-                reads.push(self.access(frame, domain, *array, &affine_subscripts(index), expr.span)?);
-            }
-            ExprKind::Gather { array, index } => {
-                reads.push(self.access(frame, domain, *array, index, expr.span)?);
-                for subscript in Subscript::data(index) {
-                    self.collect_reads(frame, domain, subscript, reads)?;
-                }
-            }
-            ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => {
-                self.collect_reads(frame, domain, operand, reads)?
-            }
-            ExprKind::Binary(_, lhs, rhs) => {
-                self.collect_reads(frame, domain, lhs, reads)?;
-                self.collect_reads(frame, domain, rhs, reads)?;
-            }
-            ExprKind::Select { cond, affine, then, otherwise } => {
-                self.collect_reads(frame, domain, cond, reads)?;
-                let (taken, not_taken) = match affine {
-                    Some(affine) => {
-                        let holds = frame.cond(affine)?;
-                        (domain.clone().intersect(holds.clone())?, domain.clone().subtract(holds)?)
-                    }
-                    None => {
-                        let side = |taken| -> Attempt<Set> {
-                            match program::branch_condition(cond, None, taken) {
-                                known if known.is_true() => Ok(domain.clone()),
-                                known => Ok(domain.clone().intersect(frame.cond(&known)?)?),
-                            }
-                        };
-                        (side(true)?, side(false)?)
-                    }
-                };
-                self.collect_reads(frame, &taken, then, reads)?;
-                self.collect_reads(frame, &not_taken, otherwise, reads)?;
-            }
-            ExprKind::Reduce { .. } => return Err(Fault::bug("a reduction is left in a statement")),
-        }
-        Ok(())
     }
 }
 

@@ -381,8 +381,11 @@ fn trace(scop: &Scop, params: &[i64], instances: &[Instance]) -> Result<Trace, S
         let statement = &scop.statements[*position];
         let at = At { params, iters: &statement.iters, values };
         let mut loads = Loads { scop, work: &work, at, cells: Vec::new() };
-        loads.expr(&statement.value)?;
-        let targets = loads.all_cells(statement.write.array, &statement.write.index)?;
+        loads.statement(statement)?;
+        let mut targets = Vec::new();
+        for write in statement.writes() {
+            targets.extend(loads.all_cells(write.array, &write.index)?);
+        }
         let updates = statement.kind.is_update();
         let reads = loads.cells.iter().filter(|load| !(updates && targets.contains(load))).map(|load| {
             let origin = trace.memory.get(load).cloned().unwrap_or(Origin::Before);
@@ -446,6 +449,18 @@ impl Loads<'_> {
         Ok(cells.into_iter().map(|cell| (array, cell)).collect())
     }
 
+    /// Collects the loads of a statement; of loops inside it, all that they may do.
+    fn statement(&mut self, statement: &Statement) -> Result<(), Stop> {
+        if !statement.has_loops() {
+            return self.expr(&statement.value);
+        }
+        for read in &statement.reads {
+            let cells = self.all_cells(read.array, &read.index)?;
+            self.cells.extend(cells);
+        }
+        Ok(())
+    }
+
     /// Collects the loads of an expression; of a data-dependent condition, those of both branches.
     pub(crate) fn expr(&mut self, expr: &Expr) -> Result<(), Stop> {
         match &expr.kind {
@@ -482,7 +497,9 @@ impl Loads<'_> {
                     }
                 }
             }
-            ExprKind::Reduce { .. } => Err(Fault::bug("a reduction is left in a statement").into()),
+            ExprKind::Reduce { .. } | ExprKind::Fold { .. } | ExprKind::Counter(_) => {
+                Err(Fault::bug("a reduction is left in a statement").into())
+            }
         }
     }
 }
@@ -505,7 +522,7 @@ pub fn confirm(scop: &Scop, pair: &Pair) -> Result<(), String> {
             scop.array(access.array).name == pair.array
                 && access.may_touch(&pair.params, &statement.iters, values, &pair.cell)
         };
-        (statement.reads.iter().any(hits), hits(&statement.write))
+        (statement.reads.iter().any(hits), statement.writes().any(hits))
     };
     let (source_reads, source_writes) = touches(source, &pair.source.values);
     let (sink_reads, sink_writes) = touches(sink, &pair.sink.values);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use diag::Span;
 use isl::{Map, Set, UnionMap, UnionSet};
-use program::{Affine, ArrayId, Expr, ExprKind, Function, IterId, ReduceOp, Role, ScalarType, Subscript};
+use program::{Affine, ArrayId, Each, Expr, ExprKind, Function, IterId, ReduceOp, Role, ScalarType, Subscript};
 
 use crate::equations::Equations;
 use crate::fault::{Attempt, Fault};
@@ -71,11 +71,32 @@ pub struct Statement {
     pub domain: Set,
     pub write: Access,
     pub reads: Vec<Access>,
+    /// A loop whose bounds depend on data, which is the statement as a whole; `value` then says nothing.
+    pub block: Option<Block>,
+    /// What is done in loops inside the statement.
+    pub inside: Vec<Inside>,
     /// What is stored. Reductions in it have become loads of their accumulators.
     pub value: Expr,
     /// When an instance runs in the program as it is written: places and loops in turn, outermost first.
     pub time: Vec<Affine>,
     pub span: Span,
+}
+
+/// A loop whose bounds depend on data, as one statement. It may write everything that it writes to, and reads it.
+#[derive(Clone, Debug)]
+pub struct Block {
+    pub each: Each,
+    /// What it writes besides the first access.
+    pub writes: Vec<Access>,
+}
+
+/// Accesses in loops inside a statement, over the iterators of these as well: what is proven to be in bounds. The statement itself
+/// has the same accesses, to all cells that come into question.
+#[derive(Clone, Debug)]
+pub struct Inside {
+    pub iters: Vec<IterId>,
+    pub writes: Vec<Access>,
+    pub reads: Vec<Access>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +151,19 @@ impl Access {
 impl Statement {
     /// Whether it updates cells that depend on data, which its instances may share.
     pub fn scatters(&self) -> bool {
-        self.kind.is_update() && !self.write.is_exact()
+        self.kind.is_update() && (self.block.is_some() || !self.write.is_exact())
+    }
+
+    /// Everything it writes.
+    pub fn writes(&self) -> impl Iterator<Item = &Access> {
+        std::iter::once(&self.write).chain(self.block.iter().flat_map(|block| &block.writes))
+    }
+
+    /// Whether it has loops of its own, so that its value is more than an expression.
+    pub fn has_loops(&self) -> bool {
+        let mut loops = self.block.is_some();
+        self.value.visit(&mut |part| loops |= matches!(part.kind, ExprKind::Fold { .. }));
+        loops
     }
 
     /// What an update adds to its accumulator: the value of an update is the accumulator combined with this.
@@ -207,9 +240,10 @@ impl Scop {
     /// Writes of the statements for which `wanted` holds, except to equation arrays.
     pub fn writes(&self, wanted: impl Fn(StatementKind) -> bool) -> isl::Result<UnionMap> {
         let mut writes = self.nothing()?;
-        let ordered = |statement: &&Statement| !self.equations.contains(statement.write.array);
-        for statement in self.statements.iter().filter(ordered).filter(|statement| wanted(statement.kind)) {
-            writes = writes.add_map(statement.write.map.clone())?;
+        for statement in self.statements.iter().filter(|statement| wanted(statement.kind)) {
+            for write in statement.writes().filter(|write| !self.equations.contains(write.array)) {
+                writes = writes.add_map(write.map.clone())?;
+            }
         }
         Ok(writes)
     }
@@ -268,11 +302,17 @@ impl fmt::Display for Scop {
         for statement in &self.statements {
             writeln!(f, "\n{}: {}", statement.name, statement.kind.name())?;
             writeln!(f, "    domain {}", statement.domain)?;
-            writeln!(f, "    write  {}", statement.write.map)?;
+            for write in statement.writes() {
+                writeln!(f, "    write  {}", write.map)?;
+            }
             for read in &statement.reads {
                 writeln!(f, "    read   {}", read.map)?;
             }
             writeln!(f, "    order  [{}]", self.function.show_list(&statement.time))?;
+            if let Some(block) = &statement.block {
+                writeln!(f, "    for {} …", self.function.counter(block.each.range.counter).name)?;
+                continue;
+            }
             let target = self.show_access(statement.write.array, &statement.write.index);
             writeln!(f, "    {target} = {}", self.show_value(&statement.value))?;
         }

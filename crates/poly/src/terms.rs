@@ -87,8 +87,16 @@ impl Terms {
             let statement = &scop.statements[*position];
             let at = At { params, iters: &statement.iters, values };
             let loads = Loads { scop, work: &work, at, cells: Vec::new() };
-            let mut cells = loads.all_cells(statement.write.array, &statement.write.index)?;
+            let mut cells = Vec::new();
+            for write in statement.writes() {
+                cells.extend(loads.all_cells(write.array, &write.index)?);
+            }
             let mut run = Run { terms: self, scop, work: &work, at, memory: &memory };
+            if statement.has_loops() {
+                let changed = run.loops(statement, &cells)?;
+                memory.extend(changed);
+                continue;
+            }
             if let (StatementKind::Update(op), true) = (statement.kind, statement.scatters()) {
                 let changed = run.scatter(statement, op, &cells)?;
                 memory.extend(changed);
@@ -184,6 +192,30 @@ impl Run<'_> {
         Ok(changed)
     }
 
+    /// What a statement with loops of its own leaves: something that is made of all that it may read, and of its indices.
+    fn loops(&mut self, statement: &Statement, cells: &[(ArrayId, Vec<i64>)]) -> Result<Memory, Stop> {
+        let loads = Loads { scop: self.scop, work: self.work, at: self.at, cells: Vec::new() };
+        let mut contents = Vec::new();
+        for read in &statement.reads {
+            let cells = loads.all_cells(read.array, &read.index)?;
+            contents.extend(cells.into_iter().map(|cell| self.content(cell)));
+        }
+        let made = self.terms.number(Term::Input(statement.source.clone(), self.at.values.to_vec()));
+        let made = self.terms.number(Term::Gather(vec![made], contents));
+        let mut changed = Memory::new();
+        for cell in cells {
+            let left = match statement.kind {
+                StatementKind::Update(op) if statement.block.is_none() => {
+                    let old = self.content(cell.clone());
+                    self.terms.accumulate(self.work, (op, statement.value.ty), old, made)?
+                }
+                _ => self.terms.number(Term::Scattered(Vec::new(), cell.1.clone(), made)),
+            };
+            changed.insert(cell.clone(), left);
+        }
+        Ok(changed)
+    }
+
     fn expr(&mut self, expr: &Expr) -> Result<Number, Stop> {
         let term = match &expr.kind {
             ExprKind::Const(value) => Term::Const(expr.ty, bits(*value)),
@@ -217,7 +249,9 @@ impl Run<'_> {
                     }
                 }
             }
-            ExprKind::Reduce { .. } => return Err(Fault::bug("a reduction is left in a statement").into()),
+            ExprKind::Reduce { .. } | ExprKind::Fold { .. } | ExprKind::Counter(_) => {
+                return Err(Fault::bug("a reduction is left in a statement").into());
+            }
         };
         Ok(self.terms.number(term))
     }

@@ -178,15 +178,18 @@ impl Place {
                 self.reads.push(scatter.target);
                 Subscript::data(&scatter.index).chain([&scatter.value]).for_each(|part| self.read(part));
             }
+            Node::Each(each) => {
+                let (mut read, mut written) = (Vec::new(), Vec::new());
+                each.visit(&mut |expr| read.extend(expr.arrays()), &mut |array| written.push(array));
+                // What it writes, it may leave as it was.
+                self.reads.extend(read.into_iter().chain(written.iter().copied()));
+                self.writes.extend(written);
+            }
         }
     }
 
     fn read(&mut self, expr: &Expr) {
-        expr.visit(&mut |expr| {
-            if let ExprKind::Load { array, .. } | ExprKind::Gather { array, .. } = &expr.kind {
-                self.reads.push(*array);
-            }
-        });
+        self.reads.extend(expr.arrays());
     }
 }
 

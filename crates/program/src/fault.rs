@@ -17,6 +17,14 @@ pub enum FaultKind {
         index: i64,
         extent: i64,
     },
+    /// A range that depends on data ends so many values before it begins.
+    Backwards {
+        by: i64,
+    },
+    /// A step that depends on data is less than 1.
+    Step {
+        step: i64,
+    },
 }
 
 /// A fault and its circumstances, as far as they are known.
@@ -45,6 +53,8 @@ impl Fault {
         diagnostic = match &self.kind {
             FaultKind::DivisionByZero => diagnostic.here("the divisor is 0"),
             FaultKind::Subscript { index, .. } => diagnostic.here(format!("a subscript is {index}")),
+            FaultKind::Backwards { .. } => diagnostic.here("this range"),
+            FaultKind::Step { step } => diagnostic.here(format!("the step is {step}")),
         };
         if !self.instance.is_empty() {
             diagnostic = diagnostic.note(format!("this happened at {}", self.show_instance()));
@@ -62,6 +72,8 @@ impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FaultKind::DivisionByZero => f.write_str("integer division by zero"),
+            FaultKind::Backwards { by } => write!(f, "the end of a range is {by} before its begin"),
+            FaultKind::Step { step } => write!(f, "a step of {step}, where at least 1 is needed"),
             FaultKind::Subscript { array, dimension, index, extent } => {
                 write!(f, "index {index} is outside ")?;
                 if let Some(dimension) = dimension {

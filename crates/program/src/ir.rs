@@ -12,6 +12,10 @@ id! {
     ScalarId
 }
 id! {
+    /// The index of a loop whose bounds depend on data. It is a value like any other, not affine.
+    CounterId
+}
+id! {
     /// An array: argument, output or local. A scalar output or local is an array of rank 0.
     ArrayId
 }
@@ -31,6 +35,8 @@ pub struct Function {
     pub scalars: Vec<Scalar>,
     pub arrays: Vec<Array>,
     pub iters: Vec<Iter>,
+    /// The indices of loops whose bounds depend on data.
+    pub counters: Vec<Iter>,
     /// Arguments, then outputs, in the order of the signature.
     pub signature: Vec<ArgRef>,
     pub body: Vec<Node>,
@@ -121,6 +127,33 @@ pub enum Node {
     For(For),
     Assign(Assign),
     Scatter(Scatter),
+    Each(Each),
+}
+
+/// An ordered loop whose bounds depend on data. Nothing is known about how often it runs, so all of it is one step of the
+/// program, which may touch all that it indexes by anything but what is fixed around it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Each {
+    pub name: String,
+    pub range: Box<DataRange>,
+    /// Evaluated in front of each iteration; the loop ends where it fails.
+    pub until: Option<Expr>,
+    pub body: Vec<Node>,
+    /// Arrays that are declared in the body, and defined anew in each iteration.
+    pub own: Vec<ArrayId>,
+    pub span: Span,
+}
+
+/// The values `lo..hi` in steps of at least 1, from `lo` on. All three are evaluated once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DataRange {
+    pub counter: CounterId,
+    pub lo: Expr,
+    pub hi: Expr,
+    pub step: Expr,
+    /// Both ends come from cells, so that a range that ends before it begins is a fault, rather than empty.
+    pub forwards: bool,
+    pub span: Span,
 }
 
 /// An ordered loop over `lo..hi`. A positive step starts at `lo` and goes up; a negative one starts at `hi - 1` and
@@ -196,6 +229,8 @@ pub enum ExprKind {
     /// The value of an affine expression, as `i64`.
     Index(Affine),
     Scalar(ScalarId),
+    /// The value of the index of a loop whose bounds depend on data, as `i64`.
+    Counter(CounterId),
     Load {
         array: ArrayId,
         index: Vec<Affine>,
@@ -222,6 +257,45 @@ pub enum ExprKind {
         guard: Cond,
         body: Box<Expr>,
     },
+    /// A reduction over a range that depends on data; the body may have more of them, and reductions.
+    Fold {
+        op: ReduceOp,
+        range: Box<DataRange>,
+        body: Box<Expr>,
+    },
+}
+
+impl DataRange {
+    /// What is evaluated in front of the loop.
+    pub fn ends(&self) -> [&Expr; 3] {
+        [&self.lo, &self.hi, &self.step]
+    }
+}
+
+impl Each {
+    /// Calls `found` with every expression of the loop that is evaluated as a whole, and with every array and cell that a
+    /// statement of it writes.
+    pub fn visit(&self, expr: &mut dyn FnMut(&Expr), write: &mut dyn FnMut(ArrayId)) {
+        self.range.ends().into_iter().chain(&self.until).for_each(&mut *expr);
+        visit_nodes(&self.body, expr, write);
+    }
+}
+
+pub(crate) fn visit_nodes(nodes: &[Node], expr: &mut dyn FnMut(&Expr), write: &mut dyn FnMut(ArrayId)) {
+    for node in nodes {
+        match node {
+            Node::For(node) => visit_nodes(&node.body, expr, write),
+            Node::Each(each) => each.visit(expr, write),
+            Node::Assign(assign) => {
+                write(assign.target);
+                expr(&assign.value);
+            }
+            Node::Scatter(scatter) => {
+                write(scatter.target);
+                Subscript::data(&scatter.index).chain([&scatter.value]).for_each(&mut *expr);
+            }
+        }
+    }
 }
 
 impl Subscript {
@@ -282,7 +356,11 @@ impl Expr {
     pub fn visit(&self, found: &mut dyn FnMut(&Expr)) {
         found(self);
         match &self.kind {
-            ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Load { .. } => {}
+            ExprKind::Const(_)
+            | ExprKind::Index(_)
+            | ExprKind::Scalar(_)
+            | ExprKind::Counter(_)
+            | ExprKind::Load { .. } => {}
             ExprKind::Gather { index, .. } => Subscript::data(index).for_each(|expr| expr.visit(found)),
             ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => operand.visit(found),
             ExprKind::Binary(_, lhs, rhs) => {
@@ -295,7 +373,22 @@ impl Expr {
                 otherwise.visit(found);
             }
             ExprKind::Reduce { body, .. } => body.visit(found),
+            ExprKind::Fold { range, body, .. } => {
+                range.ends().into_iter().for_each(|end| end.visit(found));
+                body.visit(found);
+            }
         }
+    }
+
+    /// The arrays that the expression reads, with repetitions.
+    pub fn arrays(&self) -> Vec<ArrayId> {
+        let mut read = Vec::new();
+        self.visit(&mut |expr| {
+            if let ExprKind::Load { array, .. } | ExprKind::Gather { array, .. } = &expr.kind {
+                read.push(*array);
+            }
+        });
+        read
     }
 
     /// Where the expression reads an array, if it does.
@@ -330,6 +423,10 @@ impl Function {
             Some((_, shape)) => shape,
             None => &self.array(id).shape,
         }
+    }
+
+    pub fn counter(&self, id: CounterId) -> &Iter {
+        &self.counters[id.index()]
     }
 
     pub fn iter(&self, id: IterId) -> &Iter {

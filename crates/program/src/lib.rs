@@ -20,8 +20,8 @@ pub use equations::{Interruption, System, Systems, find_systems, nodes_of};
 pub use fault::{Fault, FaultKind};
 pub use index::{Affine, AffineCond as Cond, Atom, IterId, ParamId};
 pub use ir::{
-    ArgRef, Array, ArrayId, Assign, Bound, Expr, ExprKind, For, Function, InlinedCall, Iter, Node, Param, Program,
-    Requirement, Role, Scalar, ScalarId, Scatter, Subscript,
+    ArgRef, Array, ArrayId, Assign, Bound, CounterId, DataRange, Each, Expr, ExprKind, For, Function, InlinedCall,
+    Iter, Node, Param, Program, Requirement, Role, Scalar, ScalarId, Scatter, Subscript,
 };
 pub use lower::{branch_condition, lower, lower_condition, lower_index};
 pub use scalar::{BinaryOp, ReduceOp, ScalarType, UnaryOp, Value};

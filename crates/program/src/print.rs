@@ -3,8 +3,8 @@
 use std::fmt::{self, Write};
 
 use crate::{
-    Affine, ArgRef, Array, Assign, Atom, BinaryOp, Bound, Cond, Expr, ExprKind, For, Function, Node, Program, ReduceOp,
-    Role, Scatter, Subscript, UnaryOp,
+    Affine, ArgRef, Array, Assign, Atom, BinaryOp, Bound, Cond, DataRange, Each, Expr, ExprKind, For, Function, Node,
+    Program, ReduceOp, Role, Scatter, Subscript, UnaryOp, Value,
 };
 
 impl fmt::Display for Program {
@@ -188,7 +188,25 @@ impl Function {
             }
             Node::Assign(assign) => writeln!(out, "{indent}{}", self.show_assign(assign)),
             Node::Scatter(scatter) => writeln!(out, "{indent}{}", self.show_scatter(scatter)),
+            Node::Each(Each { name, range, until, body, .. }) => {
+                write!(out, "{indent}{name}: for {}", self.show_data_range(range))?;
+                if let Some(until) = until {
+                    write!(out, " while {}", self.show_expr(until))?;
+                }
+                writeln!(out, " {{")?;
+                body.iter().try_for_each(|node| self.write_node(out, node, depth + 1))?;
+                writeln!(out, "{indent}}}")
+            }
         }
+    }
+
+    fn show_data_range(&self, range: &DataRange) -> String {
+        let (lo, hi) = (self.show_at(&range.lo, Level::Sum), self.show_at(&range.hi, Level::Sum));
+        let step = match &range.step.kind {
+            ExprKind::Const(Value::I64(1)) => String::new(),
+            _ => format!(" by {}", self.show_at(&range.step, Level::Sum)),
+        };
+        format!("{} in {lo}..{hi}{step}", self.counter(range.counter).name)
     }
 
     fn show_assign(&self, assign: &Assign) -> String {
@@ -237,6 +255,7 @@ impl Function {
                 (self.show(affine), if simple { Level::Product } else { Level::Sum })
             }
             ExprKind::Scalar(id) => (self.scalar(*id).name.clone(), Level::Atom),
+            ExprKind::Counter(id) => (self.counter(*id).name.clone(), Level::Atom),
             ExprKind::Load { array, index } => {
                 let subscripts = if index.is_empty() { String::new() } else { format!("[{}]", self.show_list(index)) };
                 (format!("{}{subscripts}", self.array(*array).name), Level::Atom)
@@ -271,6 +290,10 @@ impl Function {
             ExprKind::Select { cond, then, otherwise, .. } => {
                 let parts = [cond, then, otherwise].map(|part| self.show_expr(part));
                 (format!("if {} then {} else {}", parts[0], parts[1], parts[2]), Level::Lowest)
+            }
+            ExprKind::Fold { op, range, body } => {
+                let head = format!("{}[{}]", op.name(), self.show_data_range(range));
+                (format!("{head} {}", self.show_at(body, Level::Product)), Level::Sum)
             }
             ExprKind::Reduce { op, bounds, guard, body } => {
                 let head = format!("{}[{}{}]", op.name(), self.show_bounds(bounds), self.show_guard(guard));

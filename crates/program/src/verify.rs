@@ -5,14 +5,14 @@
 use diag::Error;
 
 use crate::{
-    Affine, Assign, Atom, BinaryOp, Bound, Cond, Expr, ExprKind, Function, IterId, Node, Program, ReduceOp, Role,
-    ScalarType, Scatter, Subscript, UnaryOp,
+    Affine, Assign, Atom, BinaryOp, Bound, Cond, CounterId, DataRange, Each, Expr, ExprKind, Function, IterId, Node,
+    Program, ReduceOp, Role, ScalarType, Scatter, Subscript, UnaryOp,
 };
 
 /// Checks every function of a program.
 pub fn verify(program: &Program) -> diag::Result<()> {
     for function in &program.functions {
-        let mut checker = Checker { function, bound: Vec::new() };
+        let mut checker = Checker { function, bound: Vec::new(), counting: Vec::new() };
         checker.function().map_err(|what| Error::bug("lower", format!("function `{}`: {what}", function.name)))?;
     }
     Ok(())
@@ -22,6 +22,8 @@ struct Checker<'a> {
     function: &'a Function,
     /// Iterators in scope.
     bound: Vec<IterId>,
+    /// Counters in scope.
+    counting: Vec<CounterId>,
 }
 
 type Check = Result<(), String>;
@@ -52,7 +54,31 @@ impl Checker<'_> {
             }
             Node::Assign(assign) => self.assign(assign).map_err(|what| format!("{}: {what}", assign.name)),
             Node::Scatter(scatter) => self.scatter(scatter).map_err(|what| format!("{}: {what}", scatter.name)),
+            Node::Each(each) => self.each(each).map_err(|what| format!("{}: {what}", each.name)),
         })
+    }
+
+    fn each(&mut self, each: &Each) -> Check {
+        self.range(&each.range)?;
+        each.until.iter().try_for_each(|until| {
+            self.expr(until)?;
+            ensure(until.ty == ScalarType::Bool, || format!("a condition of {}", until.ty))
+        })?;
+        self.block(&each.body)?;
+        self.counting.pop();
+        Ok(())
+    }
+
+    /// Brings the counter into scope; the caller takes it back.
+    fn range(&mut self, range: &DataRange) -> Check {
+        for end in range.ends() {
+            self.expr(end)?;
+            ensure(end.ty == ScalarType::I64, || format!("a bound of {}", end.ty))?;
+        }
+        ensure(range.counter.index() < self.function.counters.len(), || format!("no counter {:?}", range.counter))?;
+        ensure(!self.counting.contains(&range.counter), || format!("{:?} is bound twice", range.counter))?;
+        self.counting.push(range.counter);
+        Ok(())
     }
 
     /// Brings iterators into scope; returns where the scope stood before.
@@ -141,6 +167,7 @@ impl Checker<'_> {
                 ty == ScalarType::I64
             }
             ExprKind::Scalar(id) => self.function.scalars.get(id.index()).is_some_and(|scalar| scalar.ty == ty),
+            ExprKind::Counter(id) => self.counting.contains(id) && ty == ScalarType::I64,
             ExprKind::Load { array, index } => {
                 index.iter().try_for_each(|index| self.affine(index))?;
                 let array = self.function.arrays.get(array.index());
@@ -185,6 +212,13 @@ impl Checker<'_> {
                 self.expr(otherwise)?;
                 affine.iter().try_for_each(|cond| self.cond(cond))?;
                 cond.ty == ScalarType::Bool && then.ty == ty && otherwise.ty == ty
+            }
+            ExprKind::Fold { op, range, body } => {
+                self.range(range)?;
+                self.expr(body)?;
+                self.counting.pop();
+                let logical = matches!(op, ReduceOp::Any | ReduceOp::All);
+                op.extreme().is_none() && body.ty == ty && logical == (ty == ScalarType::Bool)
             }
             ExprKind::Reduce { op, bounds, guard, body } => {
                 let mark = self.bind(bounds)?;

@@ -202,6 +202,10 @@ impl Emitter<'_> {
                 }
                 Stmt::Set { value, .. } => self.expr_inductions(value, var, chosen),
                 Stmt::Alloc { body, .. } => self.stmts_inductions(body, var, chosen),
+                Stmt::Each(each) => {
+                    each.ends().for_each(|end| self.expr_inductions(end, var, chosen));
+                    self.stmts_inductions(&each.body, var, chosen);
+                }
                 Stmt::Barrier => {}
             }
         }

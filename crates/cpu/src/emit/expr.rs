@@ -213,7 +213,9 @@ impl Emitter<'_> {
         }
         for (block, branch) in [(then, a), (otherwise, b)] {
             self.enter(block);
+            let checked = self.checked.len();
             let value = self.expr(branch)?;
+            self.checked.truncate(checked);
             self.jump(join, &[value]);
         }
         self.enter(join);

@@ -25,6 +25,10 @@ pub(crate) enum SiteKind {
         array: ArrayId,
         dimension: usize,
     },
+    /// A range that depends on data ends before it begins; the report holds by how much.
+    Backwards,
+    /// A step that depends on data is less than 1; the report holds it.
+    Step,
 }
 
 /// What generated code returns when all went well.

@@ -19,7 +19,9 @@ impl Emitter<'_> {
         let mut subscripts = Vec::with_capacity(index.len());
         for (dimension, (subscript, extent)) in index.iter().zip(&decl.shape).enumerate() {
             let value = self.expr(subscript)?;
-            if self.check_bounds || !matches!(subscript.kind, ExprKind::Index(_)) {
+            let known = self.checked.iter().any(|(known, bound)| *known == value && bound == extent);
+            if !known && (self.check_bounds || !matches!(subscript.kind, ExprKind::Index(_))) {
+                self.checked.push((value, extent.clone()));
                 let extent = self.index(extent)?;
                 // Unsigned: a negative subscript is large.
                 let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, value, extent);

@@ -35,7 +35,7 @@ impl Emitter<'_> {
                     index.iter().chain([value]).for_each(|part| always_loaded(part, &mut cells));
                 }
                 // What these read, they may read conditionally.
-                Stmt::For(_) | Stmt::If { .. } | Stmt::Alloc { .. } | Stmt::Barrier => {}
+                Stmt::For(_) | Stmt::If { .. } | Stmt::Alloc { .. } | Stmt::Each(_) | Stmt::Barrier => {}
             }
         }
         let mut hoisted = 0;

@@ -10,6 +10,7 @@ mod address;
 mod cast;
 mod constants;
 mod divide;
+mod each;
 mod expr;
 pub(crate) mod fault;
 mod gather;
@@ -68,6 +69,7 @@ pub(crate) fn emit(
         depth: 0,
         inductions: Vec::new(),
         hoisted: Vec::new(),
+        checked: Vec::new(),
         at: None,
         failures: Vec::new(),
         functions: BTreeMap::new(),
@@ -118,6 +120,8 @@ struct Emitter<'a> {
     depth: usize,
     inductions: Vec<Induction>,
     hoisted: Vec<Hoisted>,
+    /// Subscripts that the present statement has found to be below these extents, on every way to here.
+    checked: Vec<(Value, loops::Index)>,
     /// Where in the source the present expression stands.
     at: Option<Span>,
     /// A block per site of checks, which ends the call.
@@ -204,6 +208,7 @@ impl Emitter<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> diag::Result<()> {
+        self.checked.clear();
         match stmt {
             Stmt::For(r#for) => self.r#for(r#for),
             Stmt::If { cond, then, otherwise } => self.r#if(cond, then, otherwise),
@@ -248,6 +253,7 @@ impl Emitter<'_> {
             }
             // All loops run one iteration after the other, so scoped arrays can have one place for the whole call.
             Stmt::Alloc { body, .. } => self.stmts(body),
+            Stmt::Each(each) => self.each(each),
             Stmt::Barrier => Err(diag::Error::bug("cpu", "iterations that run one after the other cannot wait")),
         }
     }

@@ -223,6 +223,7 @@ fn words(text: &str) -> Vec<String> {
 fn has_float_sums(nodes: &[Node]) -> bool {
     nodes.iter().any(|node| match node {
         Node::For(node) => has_float_sums(&node.body),
+        Node::Each(each) => has_float_sums(&each.body),
         Node::Assign(assign) => sums_floats(&assign.value),
         Node::Scatter(scatter) => {
             let sums = matches!(scatter.op, ReduceOp::Sum | ReduceOp::Prod) && scatter.value.ty.is_float();
@@ -233,12 +234,16 @@ fn has_float_sums(nodes: &[Node]) -> bool {
 
 fn sums_floats(expr: &Expr) -> bool {
     match &expr.kind {
-        ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Load { .. } => false,
+        ExprKind::Const(_)
+        | ExprKind::Index(_)
+        | ExprKind::Scalar(_)
+        | ExprKind::Counter(_)
+        | ExprKind::Load { .. } => false,
         ExprKind::Gather { index, .. } => Subscript::data(index).any(sums_floats),
         ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => sums_floats(operand),
         ExprKind::Binary(_, lhs, rhs) => sums_floats(lhs) || sums_floats(rhs),
         ExprKind::Select { cond, then, otherwise, .. } => [cond, then, otherwise].into_iter().any(|e| sums_floats(e)),
-        ExprKind::Reduce { op, body, .. } => {
+        ExprKind::Reduce { op, body, .. } | ExprKind::Fold { op, body, .. } => {
             matches!(op, ReduceOp::Sum | ReduceOp::Prod) && expr.ty.is_float() || sums_floats(body)
         }
     }

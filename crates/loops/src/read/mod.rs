@@ -9,11 +9,11 @@ mod tree;
 
 use std::fmt;
 
-use program::{BinaryOp, Role, ScalarType};
+use program::{BinaryOp, Role, ScalarType, Value};
 
 use crate::{
-    ArrayDecl, ArrayId, Cond, For, Index, Kernel, LocalDecl, LoopKind, Parallel, Reduction, ScalarDecl, Space, Stmt,
-    Target, VarId,
+    ArrayDecl, ArrayId, Cond, Each, Expr, For, Index, Kernel, LocalDecl, LoopKind, Parallel, Reduction, ScalarDecl,
+    Space, Stmt, Target, VarId,
 };
 use lex::{Token, tokens};
 use resolve::{Meaning, Scope};
@@ -252,6 +252,9 @@ impl Reader {
         if self.eat("barrier") {
             return Ok(Stmt::Barrier);
         }
+        if self.at("count") && matches!(self.peek_at(2), token if token.is("in")) {
+            return self.each();
+        }
         self.assignment()
     }
 
@@ -265,6 +268,27 @@ impl Reader {
         };
         self.expect("{")?;
         Ok(Stmt::Alloc { array, space, body: self.stmts()? })
+    }
+
+    /// `count k in lo..hi by step forwards while cond at @3..5 { … }`
+    fn each(&mut self) -> Read<Stmt> {
+        self.next();
+        let line = self.line();
+        let name = self.name()?;
+        let Meaning::Local(local) = self.scope.meaning(line, &name)? else {
+            return error(line, format!("`{name}` is not a local"));
+        };
+        self.expect("in")?;
+        let value = |reader: &mut Self, ty| reader.tree_and(|scope, tree| scope.expr(tree, Some(ty)));
+        let lo = value(self, ScalarType::I64)?;
+        self.expect("..")?;
+        let hi = value(self, ScalarType::I64)?;
+        let step = if self.eat("by") { value(self, ScalarType::I64)? } else { Expr::constant(Value::I64(1)) };
+        let forwards = self.eat("forwards");
+        let until = if self.eat("while") { Some(value(self, ScalarType::Bool)?) } else { None };
+        let at = if self.eat("at") { self.place()? } else { None };
+        self.expect("{")?;
+        Ok(Stmt::Each(Box::new(Each { local, lo, hi, step, forwards, until, body: self.stmts()?, at })))
     }
 
     /// The name of an array.

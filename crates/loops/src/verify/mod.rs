@@ -15,8 +15,8 @@ use program::{BinaryOp, Role, ScalarType, UnaryOp};
 
 use crate::walk::Visit;
 use crate::{
-    ArrayId, Cond, Expr, ExprKind, For, Index, Kernel, LocalDecl, LocalId, LoopKind, ParamId, Stmt, Target, VarId,
-    combines,
+    ArrayId, Cond, Each, Expr, ExprKind, For, Index, Kernel, LocalDecl, LocalId, LoopKind, ParamId, Stmt, Target,
+    VarId, combines,
 };
 
 /// A kernel that passed [`verify`]; back ends accept nothing else.
@@ -187,6 +187,10 @@ impl<'a> Verifier<'a> {
                 Ok(())
             }
             Stmt::Alloc { body, .. } => self.block(body),
+            Stmt::Each(each) => {
+                let name = self.local(each.local)?.name.clone();
+                self.at(format!("for {name}"), |v| v.each(each))
+            }
             Stmt::Barrier => Ok(()),
         }
     }
@@ -224,6 +228,24 @@ impl<'a> Verifier<'a> {
         self.block(&f.body)?;
         self.in_scope.pop();
         // Possibly there was no iteration.
+        self.set = after;
+        Ok(())
+    }
+
+    fn each(&mut self, each: &Each) -> Check {
+        for end in [&each.lo, &each.hi, &each.step] {
+            self.expr(end)?;
+            ensure(end.ty == ScalarType::I64, || format!("a bound is {}", end.ty))?;
+        }
+        ensure(self.local(each.local)?.ty == ScalarType::I64, || "the local is no i64".to_owned())?;
+        ensure(!self.set.contains(&each.local), || "the local has a value outside of the loop".to_owned())?;
+        let after = self.set.clone();
+        self.set.insert(each.local);
+        if let Some(until) = &each.until {
+            self.expr(until)?;
+            ensure(until.ty == ScalarType::Bool, || format!("it goes on by a value of type {}", until.ty))?;
+        }
+        self.block(&each.body)?;
         self.set = after;
         Ok(())
     }

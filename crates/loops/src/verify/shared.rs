@@ -129,6 +129,16 @@ impl<'a> Checker<'a> {
                 self.place.pop();
             }
             Stmt::Barrier => self.barrier(),
+            Stmt::Each(each) => {
+                each.ends().for_each(|end| self.expr(end));
+                // Whether an iteration gets inside is a matter of data.
+                let before: Vec<bool> = self.around.iter().map(|around| around.partial).collect();
+                self.around.iter_mut().for_each(|around| around.partial = true);
+                self.block(&each.body);
+                for (around, partial) in self.around.iter_mut().zip(before) {
+                    around.partial = partial;
+                }
+            }
         }
     }
 

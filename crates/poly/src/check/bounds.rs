@@ -1,18 +1,24 @@
 //! Bounds: every access stays inside its array, for all parameter values.
 
 use diag::Diagnostic;
-use program::Subscript;
+use program::{IterId, Subscript};
 
 use crate::fault::Attempt;
-use crate::scop::{Access, ArrayOrigin, Scop, Statement};
+use crate::scop::{Access, ArrayOrigin, Scop};
 use crate::witness::{Sample, evaluate, show_cell, show_params, show_point, smallest};
 
 pub(super) fn check(scop: &Scop) -> Attempt<Vec<Diagnostic>> {
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     for statement in &scop.statements {
-        let accesses =
-            std::iter::once((&statement.write, "writes")).chain(statement.reads.iter().map(|read| (read, "reads")));
-        for (access, verb) in accesses {
+        let own = statement.writes().map(|write| (write, "writes"));
+        let own = own.chain(statement.reads.iter().map(|read| (read, "reads")));
+        let own = own.map(|(access, verb)| (access, verb, statement.iters.as_slice()));
+        let inner = statement.inside.iter().flat_map(|inside| {
+            let writes = inside.writes.iter().map(|write| (write, "writes"));
+            let all = writes.chain(inside.reads.iter().map(|read| (read, "reads")));
+            all.map(|(access, verb)| (access, verb, inside.iters.as_slice()))
+        });
+        for (access, verb, iters) in own.chain(inner) {
             // Accumulators are addressed by their own iteration ranges.
             if scop.array(access.array).origin != ArrayOrigin::Declared {
                 continue;
@@ -23,17 +29,17 @@ pub(super) fn check(scop: &Scop) -> Attempt<Vec<Diagnostic>> {
             }
             let outside = access.map.clone().subtract_range(scop.cells(access.array)?)?;
             if let Some(sample) = smallest(outside.wrap()?, &scop.context)? {
-                diagnostics.push(explain(scop, statement, access, verb, &sample));
+                diagnostics.push(explain(scop, iters, access, verb, &sample));
             }
         }
     }
     Ok(diagnostics)
 }
 
-fn explain(scop: &Scop, statement: &Statement, access: &Access, verb: &str, sample: &Sample) -> Diagnostic {
+fn explain(scop: &Scop, iters: &[IterId], access: &Access, verb: &str, sample: &Sample) -> Diagnostic {
     let function = &scop.function;
     let array = scop.array(access.array);
-    let (instance, cell) = sample.point.split_at(statement.iters.len().min(sample.point.len()));
+    let (instance, cell) = sample.point.split_at(iters.len().min(sample.point.len()));
     let extents = evaluate(&array.shape, &sample.params, &[], &[]).unwrap_or_default();
     let place = |position: usize| {
         if extents.len() > 1 {
@@ -51,7 +57,7 @@ fn explain(scop: &Scop, statement: &Statement, access: &Access, verb: &str, samp
     } else {
         format!("{} ends at {}", place(outside), extent - 1)
     };
-    let at = show_point(function, &statement.iters, instance);
+    let at = show_point(function, iters, instance);
     let at = if at.is_empty() { String::new() } else { format!(" at {at}") };
     let values = show_params(function, &sample.params);
     let mut diagnostic =

@@ -70,7 +70,8 @@ fn undefined_reads(scop: &Scop, dependences: &Dependences) -> Attempt<Vec<Diagno
         let at = show_point(&scop.function, &statement.iters, instance);
         let at = if at.is_empty() { String::new() } else { format!(" at {at}") };
         let values = show_params(&scop.function, &sample.params);
-        let verb = if statement.scatters() && id == statement.write.array { "updates" } else { "reads" };
+        let verb =
+            if statement.scatters() && statement.writes().any(|write| write.array == id) { "updates" } else { "reads" };
         let verb = found.map_or(verb.to_string(), |read| read.verb(verb));
         let by_equations = scop.equations.system_of(id).is_some_and(|system| is_clause(statement, system));
         let (message, label) = if by_equations {

@@ -66,6 +66,7 @@ impl Checker<'_> {
                     conds.pop();
                     outer.pop();
                 }
+                Node::Each(each) => self.block(&each.body, outer, conds)?,
                 // Instances of a scatter may meet in a cell.
                 Node::Scatter(_) => {}
                 Node::Assign(assign) if assign.foralls.is_empty() => {}
@@ -96,7 +97,11 @@ impl Checker<'_> {
         path: &mut Vec<Cond>,
     ) -> Attempt<()> {
         match &expr.kind {
-            ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) => Ok(()),
+            ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Counter(_) => Ok(()),
+            ExprKind::Fold { range, body, .. } => {
+                let parts = range.ends().into_iter().chain([body.as_ref()]);
+                parts.into_iter().try_for_each(|part| self.reads(assign, part, outer, conds, inner, path))
+            }
             ExprKind::Load { array, index } => {
                 if self.scop.equations.contains(*array) {
                     // Whether these have an order is for the scheduler to find out.

@@ -193,6 +193,7 @@ fn interrupted(scop: &Scop, interruption: &Interruption, read: Span) -> Diagnost
         Some(Node::For(node)) => (node.span, "this loop"),
         Some(Node::Assign(assign)) => (assign.span, "this statement"),
         Some(Node::Scatter(scatter)) => (scatter.span, "this statement"),
+        Some(Node::Each(each)) => (each.span, "this loop"),
         None => (function.span, "a statement"),
     };
     let (message, fix) = if interruption.writes {

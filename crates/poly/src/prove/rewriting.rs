@@ -237,8 +237,8 @@ fn check(before: &Subject, draft: &Draft, after: &Dependences) -> Result<(), Ref
 fn finals(scop: &Scop, dependences: &Dependences) -> Attempt<UnionMap> {
     let mut writes = scop.nothing()?;
     for statement in &scop.statements {
-        if scop.array(statement.write.array).role != Role::Local {
-            writes = writes.add_map(statement.write.map.clone())?;
+        for write in statement.writes().filter(|write| scop.array(write.array).role != Role::Local) {
+            writes = writes.add_map(write.map.clone())?;
         }
     }
     let overwritten = dependences.output.clone().domain()?;

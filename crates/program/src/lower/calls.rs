@@ -85,11 +85,13 @@ impl<'a> Lowerer<'a> {
         let mut inliner = Inliner {
             caller: &mut self.function,
             callee_iters: &form.iters,
+            callee_counters: &form.counters,
             params: Vec::new(),
             scalars,
             arrays: Vec::new(),
             values: BTreeMap::new(),
             iters: BTreeMap::new(),
+            counters: BTreeMap::new(),
             avoid,
             prefix: String::new(),
         };
@@ -190,11 +192,13 @@ impl<'a> Lowerer<'a> {
         let inliner = Inliner {
             caller: &mut self.function,
             callee_iters: &callee.iters,
+            callee_counters: &callee.counters,
             params,
             scalars: Vec::new(),
             arrays: Vec::new(),
             values: BTreeMap::new(),
             iters: BTreeMap::new(),
+            counters: BTreeMap::new(),
             avoid: Vec::new(),
             prefix,
         };
@@ -254,11 +258,13 @@ impl<'a> Lowerer<'a> {
         let mut inliner = Inliner {
             caller: &mut self.function,
             callee_iters: &callee.iters,
+            callee_counters: &callee.counters,
             params,
             scalars,
             arrays,
             values: BTreeMap::new(),
             iters: BTreeMap::new(),
+            counters: BTreeMap::new(),
             avoid,
             prefix: prefix.clone(),
         };

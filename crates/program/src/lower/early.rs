@@ -70,6 +70,13 @@ impl Flag<'_> {
         for node in nodes {
             match node {
                 Node::For(node) => self.rewrite(&mut node.body),
+                // It has no iterations then.
+                Node::Each(each) => {
+                    for end in [&mut each.range.lo, &mut each.range.hi] {
+                        let value = std::mem::replace(end, self.constant(Value::Bool(false)));
+                        *end = self.choose(value, self.constant(Value::I64(0)));
+                    }
+                }
                 Node::Assign(assign) => {
                     let ty = self.function.array(assign.target).ty;
                     let old = if assign.target.index() < self.own {

@@ -4,6 +4,7 @@ use diag::{Diagnostic, Span};
 use syntax::ast;
 
 use super::branch_condition;
+use super::counted::Counted;
 use super::extreme::{self, Extreme};
 use super::names::{self, Meaning};
 use super::piecewise;
@@ -87,9 +88,8 @@ impl Lowerer<'_> {
                 diagnostic = diagnostic.note(format!("its type is {}", typed.expr.ty));
             } else if what == "a bound" && depends_on_data(&typed.expr) {
                 diagnostic = diagnostic
-                    .note("how often a loop runs cannot depend on data")
-                    .help("take in all values, and choose by a condition: `sum[k] (if lo[i] <= k and k < lo[i + 1] then … else 0)`")
-                    .help("for sparse rows, keep the row of each entry: `y[row[k]] += val[k] * x[col[k]]`");
+                    .note("the cells of a forall do not depend on data, but reductions and loops may")
+                    .help("write a reduction, `sum[k: lo[i]..hi[i]] …`, or a loop, `for k in lo[i]..hi[i] { … }`");
             }
             self.report(diagnostic);
         }
@@ -167,6 +167,9 @@ impl Lowerer<'_> {
         match self.scope.lookup(name) {
             Some((Meaning::Param(id), _)) => Some(Typed::index(Affine::param(id), span)),
             Some((Meaning::Iter(id), _)) => Some(Typed::index(Affine::iter(id), span)),
+            Some((Meaning::Counter(id), _)) => {
+                Some(Typed::strong(Expr { kind: ExprKind::Counter(id), ty: ScalarType::I64, span }))
+            }
             Some((Meaning::Scalar(id), _)) => {
                 let ty = self.function.scalar(id).ty;
                 Some(Typed::strong(Expr { kind: ExprKind::Scalar(id), ty, span }))
@@ -608,7 +611,13 @@ impl Lowerer<'_> {
         self.scope.enter();
         let mut bounds: Option<Vec<Bound>> = Some(Vec::new());
         let mut limits = Cond::TRUE;
-        for index in indices {
+        for (position, index) in indices.iter().enumerate() {
+            if self.is_counted(index.range.as_ref(), None) {
+                let parts = Counted { scan, op, indices: &indices[position..], guard, body, span };
+                let reduction = self.lower_counted(parts, bounds, limits);
+                self.scope.leave();
+                return reduction;
+            }
             let uses = self.uses(body, &index.name.name);
             let outer = matches!(self.scope.lookup(&index.name.name), Some((Meaning::Iter(_), _)));
             let iter = self.declare_iter(&index.name);
@@ -714,7 +723,8 @@ fn may_fail(expr: &Expr, protects: bool) -> bool {
     expr.visit(&mut |part| {
         fails |= match &part.kind {
             ExprKind::Load { index, .. } => protects && !index.is_empty(),
-            ExprKind::Gather { .. } => true,
+            // A fold may find its range to be backwards, and takes time.
+            ExprKind::Gather { .. } | ExprKind::Fold { .. } => true,
             ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem, _, divisor) => {
                 divisor.ty.is_int() && !matches!(divisor.kind, ExprKind::Const(_))
             }
@@ -725,10 +735,13 @@ fn may_fail(expr: &Expr, protects: bool) -> bool {
 }
 
 /// Whether the value of an expression is more than a matter of parameters and indices.
-fn depends_on_data(expr: &Expr) -> bool {
+pub(super) fn depends_on_data(expr: &Expr) -> bool {
     let mut depends = false;
     expr.visit(&mut |part| {
-        depends |= matches!(part.kind, ExprKind::Load { .. } | ExprKind::Gather { .. } | ExprKind::Scalar(_));
+        depends |= matches!(
+            part.kind,
+            ExprKind::Load { .. } | ExprKind::Gather { .. } | ExprKind::Scalar(_) | ExprKind::Counter(_)
+        );
     });
     depends
 }

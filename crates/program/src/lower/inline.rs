@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use super::extreme;
 use super::typing::affine_operation;
 use crate::{
-    Affine, ArgRef, ArrayId, Assign, Atom, Bound, Cond, Expr, ExprKind, For, Function, Iter, IterId, Node, Role,
-    ScalarId, ScalarType, Scatter, Subscript, Value,
+    Affine, ArgRef, ArrayId, Assign, Atom, Bound, Cond, CounterId, DataRange, Each, Expr, ExprKind, For, Function,
+    Iter, IterId, Node, Role, ScalarId, ScalarType, Scatter, Subscript, Value,
 };
 
 /// The largest expression that inlining may make, in nodes, and its depth.
@@ -27,6 +27,7 @@ pub(super) const MAX_STATEMENTS: usize = 1_000;
 pub(super) struct Form {
     pub(super) expr: Expr,
     pub(super) iters: Vec<Iter>,
+    pub(super) counters: Vec<Iter>,
 }
 
 /// Why a function cannot be called inside an expression.
@@ -46,12 +47,14 @@ pub(super) struct Inliner<'a> {
     /// Where fresh iterators are declared.
     pub(super) caller: &'a mut Function,
     pub(super) callee_iters: &'a [Iter],
+    pub(super) callee_counters: &'a [Iter],
     pub(super) params: Vec<Affine>,
     pub(super) scalars: Vec<Expr>,
     pub(super) arrays: Vec<ArrayId>,
     /// Scalars of the callee that are replaced by what they are computed from.
     pub(super) values: BTreeMap<ArrayId, Expr>,
     pub(super) iters: BTreeMap<IterId, IterId>,
+    pub(super) counters: BTreeMap<CounterId, CounterId>,
     /// Names of indices that are visible at the call.
     pub(super) avoid: Vec<String>,
     /// The statement of the call, which the names of its statements begin with.
@@ -77,11 +80,13 @@ pub(super) fn form(function: &Function) -> Result<Form, NoForm> {
     let mut inliner = Inliner {
         caller: &mut home,
         callee_iters: &function.iters,
+        callee_counters: &function.counters,
         params: Vec::new(),
         scalars: (0..function.scalars.len()).map(scalar).collect(),
         arrays: Vec::new(),
         values: BTreeMap::new(),
         iters: BTreeMap::new(),
+        counters: BTreeMap::new(),
         avoid: Vec::new(),
         prefix: String::new(),
     };
@@ -95,7 +100,7 @@ pub(super) fn form(function: &Function) -> Result<Form, NoForm> {
         inliner.values.insert(assign.target, value);
     }
     let expr = inliner.values.remove(&out).ok_or(NoForm::Body)?;
-    Ok(Form { expr, iters: home.iters })
+    Ok(Form { expr, iters: home.iters, counters: home.counters })
 }
 
 impl Inliner<'_> {
@@ -119,7 +124,44 @@ impl Inliner<'_> {
             }
             Node::Assign(assign) => Node::Assign(self.assign(assign)?),
             Node::Scatter(scatter) => Node::Scatter(self.scatter(scatter)?),
+            Node::Each(each) => {
+                let range = Box::new(self.range(&each.range)?);
+                let until = match &each.until {
+                    Some(until) => Some(self.expr(until)?),
+                    None => None,
+                };
+                let body = each.body.iter().map(|node| self.node(node)).collect::<Option<Vec<_>>>()?;
+                self.avoid.pop();
+                let own =
+                    each.own.iter().map(|array| self.arrays.get(array.index()).copied()).collect::<Option<_>>()?;
+                let name = format!("{}_{}", self.prefix, each.name);
+                Node::Each(Each { name, range, until, body, own, span: each.span })
+            }
         })
+    }
+
+    /// Declares a fresh counter for a range; its name stays in `avoid` for the caller to take back.
+    fn range(&mut self, range: &DataRange) -> Option<DataRange> {
+        let (lo, hi, step) = (self.expr(&range.lo)?, self.expr(&range.hi)?, self.expr(&range.step)?);
+        let original = self.callee_counters.get(range.counter.index())?;
+        let name = self.fresh_name(&original.name);
+        let counter = CounterId(self.caller.counters.len() as u32);
+        self.caller.counters.push(Iter { name: name.clone(), span: original.span, made_up: original.made_up });
+        self.avoid.push(name);
+        self.counters.insert(range.counter, counter);
+        Some(DataRange { counter, lo, hi, step, forwards: range.forwards, span: range.span })
+    }
+
+    /// The name, or with the first number behind it that makes it new.
+    fn fresh_name(&self, original: &str) -> String {
+        let taken = |name: &str| self.avoid.iter().any(|known| known == name);
+        let mut name = original.to_string();
+        let mut number = 1;
+        while taken(&name) {
+            number += 1;
+            name = format!("{original}_{number}");
+        }
+        name
     }
 
     fn assign(&mut self, assign: &Assign) -> Option<Assign> {
@@ -173,13 +215,7 @@ impl Inliner<'_> {
     pub(super) fn bound(&mut self, bound: &Bound) -> Option<Bound> {
         let (lo, hi) = (self.affine(&bound.lo)?, self.affine(&bound.hi)?);
         let original = self.callee_iters.get(bound.iter.index())?;
-        let taken = |name: &str| self.avoid.iter().any(|known| known == name);
-        let mut name = original.name.clone();
-        let mut number = 1;
-        while taken(&name) {
-            number += 1;
-            name = format!("{}_{number}", original.name);
-        }
+        let name = self.fresh_name(&original.name);
         let iter = IterId(self.caller.iters.len() as u32);
         self.caller.iters.push(Iter { name: name.clone(), span: original.span, made_up: original.made_up });
         self.avoid.push(name);
@@ -221,6 +257,7 @@ impl Inliner<'_> {
             ExprKind::Const(value) => ExprKind::Const(*value),
             ExprKind::Index(affine) => ExprKind::Index(self.affine(affine)?),
             ExprKind::Scalar(id) => return self.scalars.get(id.index()).cloned(),
+            ExprKind::Counter(id) => ExprKind::Counter(*self.counters.get(id)?),
             ExprKind::Load { array, index } => {
                 if let Some(value) = self.values.get(array).filter(|_| index.is_empty()) {
                     return Some(value.clone());
@@ -253,6 +290,11 @@ impl Inliner<'_> {
                 let (guard, body) = (self.cond(guard)?, Box::new(self.expr(body)?));
                 self.avoid.truncate(mark);
                 ExprKind::Reduce { op: *op, bounds, guard, body }
+            }
+            ExprKind::Fold { op, range, body } => {
+                let (range, body) = (Box::new(self.range(range)?), Box::new(self.expr(body)?));
+                self.avoid.pop();
+                ExprKind::Fold { op: *op, range, body }
             }
         };
         Some(Expr { kind, ty: expr.ty, span: expr.span })
@@ -299,12 +341,17 @@ fn measure(expr: &Expr) -> (usize, usize) {
 /// Nodes and depth of an expression whose parts are measured by `part`.
 fn combine(expr: &Expr, part: &dyn Fn(&Expr) -> (usize, usize)) -> (usize, usize) {
     let parts: Vec<&Expr> = match &expr.kind {
-        ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Load { .. } => Vec::new(),
+        ExprKind::Const(_)
+        | ExprKind::Index(_)
+        | ExprKind::Scalar(_)
+        | ExprKind::Counter(_)
+        | ExprKind::Load { .. } => Vec::new(),
         ExprKind::Gather { index, .. } => Subscript::data(index).collect(),
         ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => vec![operand],
         ExprKind::Binary(_, lhs, rhs) => vec![lhs, rhs],
         ExprKind::Select { cond, then, otherwise, .. } => vec![cond, then, otherwise],
         ExprKind::Reduce { body, .. } => vec![body],
+        ExprKind::Fold { range, body, .. } => vec![&range.lo, &range.hi, &range.step, body],
     };
     let measured = parts.into_iter().map(part);
     let (nodes, depth) = measured
@@ -315,7 +362,11 @@ fn combine(expr: &Expr, part: &dyn Fn(&Expr) -> (usize, usize)) -> (usize, usize
 /// The names of the indices of reductions inside an expression.
 pub(super) fn reduction_names(function: &Function, expr: &Expr, found: &mut Vec<String>) {
     match &expr.kind {
-        ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Load { .. } => {}
+        ExprKind::Const(_)
+        | ExprKind::Index(_)
+        | ExprKind::Scalar(_)
+        | ExprKind::Counter(_)
+        | ExprKind::Load { .. } => {}
         ExprKind::Gather { index, .. } => {
             Subscript::data(index).for_each(|part| reduction_names(function, part, found));
         }
@@ -331,12 +382,17 @@ pub(super) fn reduction_names(function: &Function, expr: &Expr, found: &mut Vec<
             found.extend(bounds.iter().map(|bound| function.iter(bound.iter).name.clone()));
             reduction_names(function, body, found);
         }
+        ExprKind::Fold { range, body, .. } => {
+            found.push(function.counter(range.counter).name.clone());
+            range.ends().into_iter().chain([body.as_ref()]).for_each(|part| reduction_names(function, part, found));
+        }
     }
 }
 
 pub(super) fn statements(node: &Node) -> usize {
     match node {
         Node::For(node) => node.body.iter().map(statements).sum(),
+        Node::Each(each) => each.body.iter().map(statements).sum(),
         Node::Assign(_) | Node::Scatter(_) => 1,
     }
 }
@@ -345,6 +401,7 @@ pub(super) fn statements(node: &Node) -> usize {
 pub(super) fn loop_depth(node: &Node) -> usize {
     match node {
         Node::For(node) => 1 + node.body.iter().map(loop_depth).max().unwrap_or(0),
+        Node::Each(each) => 1 + each.body.iter().map(loop_depth).max().unwrap_or(0),
         Node::Assign(assign) => assign.foralls.len() + reduction_depth(&assign.value),
         Node::Scatter(scatter) => {
             let parts = Subscript::data(&scatter.index).chain([&scatter.value]);
@@ -355,7 +412,11 @@ pub(super) fn loop_depth(node: &Node) -> usize {
 
 pub(super) fn reduction_depth(expr: &Expr) -> usize {
     match &expr.kind {
-        ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Load { .. } => 0,
+        ExprKind::Const(_)
+        | ExprKind::Index(_)
+        | ExprKind::Scalar(_)
+        | ExprKind::Counter(_)
+        | ExprKind::Load { .. } => 0,
         ExprKind::Gather { index, .. } => Subscript::data(index).map(reduction_depth).max().unwrap_or(0),
         ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => reduction_depth(operand),
         ExprKind::Binary(_, lhs, rhs) => reduction_depth(lhs).max(reduction_depth(rhs)),
@@ -363,5 +424,6 @@ pub(super) fn reduction_depth(expr: &Expr) -> usize {
             [cond, then, otherwise].into_iter().map(|part| reduction_depth(part)).max().unwrap_or(0)
         }
         ExprKind::Reduce { bounds, body, .. } => bounds.len() + reduction_depth(body),
+        ExprKind::Fold { body, .. } => 1 + reduction_depth(body),
     }
 }

@@ -8,6 +8,7 @@ mod callees;
 mod calls;
 mod conditions;
 mod constants;
+mod counted;
 mod data;
 mod early;
 mod example;
@@ -175,6 +176,7 @@ impl<'a> Lowerer<'a> {
                 scalars: Vec::new(),
                 arrays: Vec::new(),
                 iters: Vec::new(),
+                counters: Vec::new(),
                 signature: Vec::new(),
                 body: Vec::new(),
                 calls: Vec::new(),
@@ -314,19 +316,9 @@ impl<'a> Lowerer<'a> {
     fn declare_iter(&mut self, name: &ast::Ident) -> IterId {
         let id = IterId(self.function.iters.len() as u32);
         self.function.iters.push(Iter { name: name.name.clone(), span: name.span, made_up: false });
-        if let Some((meaning, first)) = self.scope.lookup(&name.name) {
-            let what = meaning.describe();
-            self.report(
-                Diagnostic::error("E0304", name.span, format!("index `{}` hides another `{}`", name.name, name.name))
-                    .here("bound again here")
-                    .label(first, format!("already bound here, as {what}"))
-                    .help("choose another name for the inner index"),
-            );
-        }
+        self.check_index_name(name);
         self.scope.insert(name.name.clone(), Meaning::Iter(id), name.span);
-        if self.scope.loops() > MAX_DIMENSIONS {
-            self.error("E0308", name.span, format!("more than {MAX_DIMENSIONS} loops around one statement"));
-        }
+        self.check_loops(name);
         id
     }
 

@@ -2,7 +2,7 @@
 
 use diag::Span;
 
-use crate::{ArrayId, IterId, ParamId, ScalarId};
+use crate::{ArrayId, CounterId, IterId, ParamId, ScalarId};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Meaning {
@@ -10,6 +10,8 @@ pub(super) enum Meaning {
     Scalar(ScalarId),
     Array(ArrayId),
     Iter(IterId),
+    /// The index of a loop whose bounds depend on data.
+    Counter(CounterId),
     /// A constant of the file, by position.
     Constant(usize),
     /// A table of the file, likewise.
@@ -24,7 +26,7 @@ impl Meaning {
             Meaning::Param(_) => "a parameter",
             Meaning::Scalar(_) => "a scalar argument",
             Meaning::Array(_) => "an array",
-            Meaning::Iter(_) => "an index",
+            Meaning::Iter(_) | Meaning::Counter(_) => "an index",
             Meaning::Constant(_) => "a constant",
             Meaning::Table(_) => "a constant table",
             Meaning::Broken => "something whose declaration is in error",
@@ -74,14 +76,18 @@ impl Scope {
 
     /// The names of the visible iteration variables.
     pub(super) fn loop_names(&self) -> Vec<String> {
-        let loops = self.entries.iter().filter(|(_, meaning, _)| matches!(meaning, Meaning::Iter(_)));
+        let loops = self.entries.iter().filter(|(_, meaning, _)| is_loop(meaning));
         loops.map(|(name, ..)| name.clone()).collect()
     }
 
     /// How many iteration variables are visible.
     pub(super) fn loops(&self) -> usize {
-        self.entries.iter().filter(|(_, meaning, _)| matches!(meaning, Meaning::Iter(_))).count()
+        self.entries.iter().filter(|(_, meaning, _)| is_loop(meaning)).count()
     }
+}
+
+fn is_loop(meaning: &Meaning) -> bool {
+    matches!(meaning, Meaning::Iter(_) | Meaning::Counter(_))
 }
 
 /// The candidate that differs least from `name`, if it differs little.

@@ -197,17 +197,20 @@ impl Lowerer<'_> {
         self.function.arrays.push(Array { name: name.clone(), ty, shape, role: Role::Local, span });
 
         let callee_iters = self.function.iters.clone();
+        let callee_counters = self.function.counters.clone();
         let scalars = (0..self.function.scalars.len() as u32).map(|id| {
             let scalar = self.function.scalar(ScalarId(id));
             Expr { kind: ExprKind::Scalar(ScalarId(id)), ty: scalar.ty, span: scalar.span }
         });
         let mut copier = Inliner {
             callee_iters: &callee_iters,
+            callee_counters: &callee_counters,
             params: (0..self.function.params.len() as u32).map(|id| Affine::param(crate::ParamId(id))).collect(),
             scalars: scalars.collect(),
             arrays: self.function.array_ids().collect(),
             values: BTreeMap::new(),
             iters: (0..callee_iters.len() as u32).map(|id| (IterId(id), IterId(id))).collect(),
+            counters: BTreeMap::new(),
             avoid: Vec::new(),
             prefix: String::new(),
             caller: &mut self.function,
@@ -303,7 +306,7 @@ fn choose(cond: Cond, then: Expr, otherwise: Expr, span: Span) -> Expr {
 }
 
 /// An affine condition as an expression.
-fn condition(cond: &Cond, span: Span) -> Expr {
+pub(super) fn condition(cond: &Cond, span: Span) -> Expr {
     let make = |kind| Expr { kind, ty: ScalarType::Bool, span };
     let compare = |op, affine: &Affine| {
         let index = Expr { kind: ExprKind::Index(affine.clone()), ty: ScalarType::I64, span };

@@ -9,8 +9,10 @@ use super::data::Update;
 use super::expr::{Typed, Weak};
 use super::literal_let::LiteralLet;
 use super::names::Meaning;
-use super::scan::Origin;
-use crate::{Affine, ArrayId, Assign, BinaryOp, Bound, Cond, Expr, ExprKind, For, Node, Role, ScalarType, Subscript};
+use super::scan::{Origin, condition};
+use crate::{
+    Affine, ArrayId, Assign, BinaryOp, Bound, Cond, Expr, ExprKind, For, Node, Role, ScalarType, Subscript, Value,
+};
 
 /// The left-hand side, resolved; its iterators are in scope.
 pub(super) struct Forall {
@@ -88,6 +90,9 @@ impl Lowerer<'_> {
 
     fn lower_for(&mut self, stmt: &ast::Stmt) -> Option<Node> {
         let ast::StmtKind::For { index, range, step, rev, until, body } = &stmt.kind else { return None };
+        if self.is_counted(Some(range), step.as_ref()) {
+            return self.lower_each(stmt);
+        }
         let limits = self.lower_range(range);
         let step = step.as_ref().map_or(Some(1), |step| self.lower_step(step));
         self.scope.enter();
@@ -519,6 +524,17 @@ fn narrow(nodes: &mut [Node], guard: &Cond) {
     for node in nodes {
         match node {
             Node::For(node) => narrow(&mut node.body, guard),
+            // Where the guard fails, the loop has no iterations.
+            Node::Each(each) => {
+                let range = &mut each.range;
+                let zero = Expr { kind: ExprKind::Const(Value::I64(0)), ty: ScalarType::I64, span: range.span };
+                for end in [&mut range.lo, &mut range.hi] {
+                    let then = Box::new(std::mem::replace(end, zero.clone()));
+                    let cond = Box::new(condition(guard, range.span));
+                    let (affine, otherwise) = (Some(guard.clone()), Box::new(zero.clone()));
+                    end.kind = ExprKind::Select { cond, affine, then, otherwise };
+                }
+            }
             Node::Scatter(scatter) => {
                 let own = std::mem::replace(&mut scatter.guard, Cond::TRUE);
                 scatter.guard = guard.clone().and(own);

@@ -119,6 +119,7 @@ impl Lowerer<'_> {
             ExprKind::Reduce { op, bounds, guard, body } => {
                 ExprKind::Reduce { op, bounds, guard, body: Box::new(self.adapt(*body, ty)?) }
             }
+            ExprKind::Fold { op, range, body } => ExprKind::Fold { op, range, body: Box::new(self.adapt(*body, ty)?) },
             other => other,
         };
         expr.ty = ty;

@@ -117,6 +117,7 @@ impl Emitter<'_> {
                 }
                 Stmt::Alloc { .. } => return unsupported("a statement of a block that is in no parallel loop"),
                 Stmt::Barrier => self.b.barrier(),
+                Stmt::Each(_) => return unsupported("how often a loop runs depends on data"),
                 Stmt::Store { .. } | Stmt::Update { .. } | Stmt::Scatter { .. } | Stmt::Set { .. } => {
                     return unsupported("a statement of a block that is in no parallel loop");
                 }

@@ -274,6 +274,7 @@ impl Emitter<'_> {
                 self.block(body)
             }
             Stmt::Alloc { body, .. } => self.block(body),
+            Stmt::Each(_) => unsupported("how often a loop runs depends on data"),
             Stmt::Scatter { array, .. } => {
                 let name = self.kernel.arrays.get(array.index()).map_or("an array", |array| &array.name);
                 unsupported(format!("`{name}` is read or written at cells that depend on data"))
@@ -431,6 +432,7 @@ fn collect_written(stmts: &[Stmt], found: &mut HashSet<ArrayId>) {
                 collect_written(otherwise, found);
             }
             Stmt::Alloc { body, .. } => collect_written(body, found),
+            Stmt::Each(each) => collect_written(&each.body, found),
             Stmt::Store { array, .. } | Stmt::Scatter { array, .. } => {
                 found.insert(*array);
             }

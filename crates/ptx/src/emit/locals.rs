@@ -30,6 +30,12 @@ impl Walk {
                     set = then.intersection(&otherwise).copied().collect();
                 }
                 Stmt::Alloc { body, .. } => set = self.block(body, set),
+                Stmt::Each(each) => {
+                    each.ends().for_each(|end| self.expr(end, &set));
+                    let mut inside = set.clone();
+                    inside.insert(each.local);
+                    self.block(&each.body, inside);
+                }
                 Stmt::Set { local, value } => {
                     self.expr(value, &set);
                     set.insert(*local);

@@ -53,8 +53,8 @@ fn rebuild(expr: &Expr, values: &Values<'_>, loads: &Loads<'_>) -> Option<Expr> 
             then: go(then)?,
             otherwise: go(otherwise)?,
         },
-        // `model` has taken all reductions out.
-        ExprKind::Reduce { .. } => return None,
+        // `model` has taken all reductions out, and what has loops inside is not rewritten.
+        ExprKind::Reduce { .. } | ExprKind::Fold { .. } | ExprKind::Counter(_) => return None,
     };
     Some(Expr { kind, ty: expr.ty, span: expr.span })
 }

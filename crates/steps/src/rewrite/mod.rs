@@ -27,6 +27,14 @@ pub(crate) fn apply(state: &State, step: &Step) -> diag::Result<Outcome> {
     let subject = &state.subject;
     let (scop, dependences) = (&subject.scop, &subject.dependences);
     let before = Before { scop, dependences, tree: &state.tree, branches: &branches };
+    // A rule knows expressions and their accesses, but not what loops inside a statement do.
+    if let Some(found) = scop.statements.iter().find(|statement| statement.has_loops()) {
+        let message = format!("how often a loop inside `{}` runs depends on data", found.source);
+        let diagnostic = Diagnostic::error("E0516", step.span, message)
+            .label(found.span, "this statement")
+            .note("which cells it touches is not known, so no statement of the function can be rewritten");
+        return Ok(Outcome::Misplaced(Box::new(diagnostic)));
+    }
     let drafted = match &step.verb {
         Verb::Rfactor { loops, names } => rfactor::rfactor(before, step, loops, names),
         Verb::Pack { array, at, panels, name } => pack::pack(before, step, array, at, panels, name.as_ref()),

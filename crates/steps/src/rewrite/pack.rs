@@ -125,6 +125,7 @@ impl Copying<'_> {
             value: Expr { kind, ty: draft.scop.array(self.array).ty, span: self.span },
             time: Vec::new(),
             span: self.span,
+            each: None,
         };
         draft.insert(position, parts, place, entries)?;
         draft.copies.push(name);

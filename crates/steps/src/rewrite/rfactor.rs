@@ -80,6 +80,7 @@ pub(super) fn rfactor(before: Before<'_>, step: &Step, loops: &Loops, names: &[W
         value,
         time: Vec::new(),
         span: statement.span,
+        each: None,
     };
     let init = parts(
         &init_name,

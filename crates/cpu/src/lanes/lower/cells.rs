@@ -220,6 +220,7 @@ impl Nest<'_> {
                 }
                 Stmt::Set { value, .. } => self.collect_expr(value, around, found),
                 Stmt::Alloc { body, .. } => self.collect_maybe(body, false, around, found),
+                Stmt::Each(each) => self.collect_maybe(&each.body, false, around, found),
                 Stmt::Barrier => {}
             }
         }

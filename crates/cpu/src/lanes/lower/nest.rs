@@ -156,6 +156,7 @@ impl Nest<'_> {
                 Ok(())
             }
             Stmt::Scatter { .. } => Err("a cell that depends on data".to_owned()),
+            Stmt::Each(_) => Err("a loop whose bounds depend on data".to_owned()),
             Stmt::Alloc { .. } | Stmt::Barrier => Err("a buffer or barrier inside".to_owned()),
         }
     }

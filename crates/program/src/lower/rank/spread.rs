@@ -11,7 +11,7 @@ use super::super::calls::{CallStmt, Into};
 use super::super::names::Meaning;
 use super::super::{Lowerer, MAX_DIMENSIONS};
 use super::agree::Part;
-use crate::{Affine, Array, ArrayId, Assign, Bound, Expr, ExprKind, Iter, IterId, Node, Role, Scatter, Subscript};
+use crate::{Affine, Array, ArrayId, Assign, Bound, Expr, ExprKind, For, Iter, IterId, Node, Role, Scatter, Subscript};
 
 impl Lowerer<'_> {
     /// Emits the statements, and binds the name of the local to what they compute.
@@ -119,6 +119,38 @@ impl Spread {
             }
             Node::Assign(assign) => self.assign(lowerer, assign, loops),
             Node::Scatter(scatter) => self.scatter(lowerer, scatter, loops),
+            Node::Each(_) => {
+                let mut around = Vec::new();
+                let frame = self.forall(lowerer, &mut around, &[], loops);
+                self.inside(lowerer, node, &frame);
+                for bound in around.into_iter().rev() {
+                    let body = vec![node.clone()];
+                    *node = Node::For(For { bound, step: 1, rev: false, body, span: self.span });
+                }
+            }
+        }
+    }
+
+    /// A statement of a loop whose bounds depend on data, which has the indices of the frame from the loops around it.
+    fn inside(&self, lowerer: &Lowerer<'_>, node: &mut Node, frame: &[Affine]) {
+        match node {
+            Node::For(node) => node.body.iter_mut().for_each(|node| self.inside(lowerer, node, frame)),
+            Node::Each(each) => {
+                let range = &mut each.range;
+                for part in [&mut range.lo, &mut range.hi, &mut range.step].into_iter().chain(&mut each.until) {
+                    self.expr(lowerer, part, frame);
+                }
+                each.own.iter_mut().for_each(|array| *array = self.real(*array));
+                each.body.iter_mut().for_each(|node| self.inside(lowerer, node, frame));
+            }
+            Node::Assign(assign) => {
+                self.access(lowerer, &mut assign.target, &mut assign.index, frame);
+                self.expr(lowerer, &mut assign.value, frame);
+            }
+            Node::Scatter(scatter) => {
+                self.gather(lowerer, &mut scatter.target, &mut scatter.index, frame);
+                self.expr(lowerer, &mut scatter.value, frame);
+            }
         }
     }
 
@@ -183,7 +215,7 @@ impl Spread {
 
     fn expr(&self, lowerer: &Lowerer<'_>, expr: &mut Expr, frame: &[Affine]) {
         match &mut expr.kind {
-            ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) => {}
+            ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Scalar(_) | ExprKind::Counter(_) => {}
             ExprKind::Load { array, index } => self.access(lowerer, array, index, frame),
             ExprKind::Gather { array, index } => self.gather(lowerer, array, index, frame),
             ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => self.expr(lowerer, operand, frame),
@@ -197,6 +229,11 @@ impl Spread {
                 }
             }
             ExprKind::Reduce { body, .. } => self.expr(lowerer, body, frame),
+            ExprKind::Fold { range, body, .. } => {
+                for part in [&mut range.lo, &mut range.hi, &mut range.step, body] {
+                    self.expr(lowerer, part, frame);
+                }
+            }
         }
     }
 }
