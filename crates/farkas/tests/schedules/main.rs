@@ -109,6 +109,7 @@ impl<'a> Subject<'a> {
                 match &*violation {
                     Violation::Reversed(pair) => {
                         poly::confirm(&state.subject.scop, pair).map_err(|what| format!("{what}: {pair:?}"))?;
+                        self.is_smallest(state, &pair.params)?;
                         Ok(false)
                     }
                     Violation::Carried { .. } | Violation::Wide { .. } => Ok(false),
@@ -116,6 +117,30 @@ impl<'a> Subject<'a> {
                 }
             }
         }
+    }
+
+    /// At no smaller sizes, one after the other, is anything reversed.
+    fn is_smallest(&self, state: &State, params: &[i64]) -> Result<(), String> {
+        const MOST: i64 = 200;
+        let combinations: i64 = params.iter().map(|size| size + 1).product();
+        for number in (0..combinations - 1).step_by(((combinations / MOST) as usize).max(1)) {
+            let mut rest = number;
+            let mut subject = (*state.subject).clone();
+            for (position, size) in params.iter().enumerate() {
+                let fixed = i32::try_from(rest % (size + 1)).map_err(|error| error.to_string())?;
+                let context = subject.scop.context.fix_si(isl::Dim::Param, position, fixed);
+                subject.scop.context = context.map_err(|error| error.to_string())?;
+                rest /= size + 1;
+            }
+            let sizes = subject.scop.context.to_string();
+            let verdict = self.within(|| poly::prove(&Rc::new(subject), state.tree.clone()));
+            if let Verdict::Illegal(violation) = verdict.map_err(|error| error.to_string())?
+                && let Violation::Reversed(pair) = *violation
+            {
+                return Err(format!("{params:?} are not the smallest sizes, {sizes} are smaller: {pair:?}"));
+            }
+        }
+        Ok(())
     }
 
     /// A loop that is proven parallel can run backwards.

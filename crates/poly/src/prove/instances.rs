@@ -8,8 +8,9 @@ use crate::scop::Scop;
 use crate::tree::{Branch, StatementId};
 use crate::witness::{Sample, smallest};
 
-/// An instance that no branch runs, or that two do. A branch never runs one that the program does not have.
-pub(super) fn find_wrong(scop: &Scop, branches: &[Branch]) -> Attempt<Option<Violation>> {
+/// An instance that no branch runs, or that two do. A branch never runs one that the program does not have. At sizes in
+/// `context`.
+pub(super) fn find_wrong(scop: &Scop, branches: &[Branch], context: &Set) -> Attempt<Option<Violation>> {
     for (position, statement) in scop.statements.iter().enumerate() {
         let id = StatementId::new(position);
         let own: Vec<&Branch> = branches.iter().filter(|branch| branch.statement == id).collect();
@@ -34,7 +35,7 @@ pub(super) fn find_wrong(scop: &Scop, branches: &[Branch]) -> Attempt<Option<Vio
         }
         let suspects = [(Some(missing), InstanceFault::Missing), (repeated, InstanceFault::Repeated)];
         for (set, fault) in suspects.into_iter().filter_map(|(set, fault)| Some((set?, fault))) {
-            if let Some(Sample { params, point }) = smallest(set, &scop.context)? {
+            if let Some(Sample { params, point }) = smallest(set, context)? {
                 return Ok(Some(Violation::Instances { statement: id, values: point, params, fault }));
             }
         }

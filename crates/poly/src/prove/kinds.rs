@@ -4,7 +4,7 @@
 //! one reduction are allowed, and named: whoever runs the loop has to combine their partial results. Updates at cells that
 //! depend on data are not, because nobody can tell which cells they share.
 
-use isl::Map;
+use isl::{Map, Set};
 
 use super::order::{ends, on_branches, without_cells};
 use super::pair::{Times, smallest_pair};
@@ -19,7 +19,13 @@ pub(super) enum Judged {
     Unfit(Box<Violation>),
 }
 
-pub(super) fn judge(subject: &Subject, branches: &[Branch], id: LoopId, kind: LoopKind) -> Attempt<Judged> {
+/// Judges a loop, at sizes in `context`.
+pub(super) fn judge(
+    subject: &Subject,
+    branches: &[Branch],
+    (id, kind): (LoopId, LoopKind),
+    context: &Set,
+) -> Attempt<Judged> {
     let scop = &subject.scop;
     if let LoopKind::Vector(lanes) = kind
         && is_wide(scop, branches, id, lanes)?
@@ -30,7 +36,7 @@ pub(super) fn judge(subject: &Subject, branches: &[Branch], id: LoopId, kind: Lo
     for kind in DependenceKind::ALL {
         for dependence in subject.dependences.of_kind(kind).maps()? {
             for (source, sink) in ends(scop, branches, &dependence)? {
-                let carried = carried(scop, source, sink, id, without_cells(scop, &dependence)?)?;
+                let carried = carried(scop, source, sink, id, without_cells(context, &dependence)?)?;
                 let Some(carried) = carried else { continue };
                 let statement = &scop.statements[source.statement.index()];
                 if let (DependenceKind::Reduction, StatementKind::Update(op)) = (kind, statement.kind)
@@ -42,7 +48,7 @@ pub(super) fn judge(subject: &Subject, branches: &[Branch], id: LoopId, kind: Lo
                     }
                     continue;
                 }
-                let times = Times { scop, branches };
+                let times = Times { scop, branches, context };
                 if let Some(pair) = smallest_pair(&times, kind, dependence.clone(), carried)? {
                     return Ok(Judged::Unfit(Box::new(Violation::Carried { pair, id })));
                 }

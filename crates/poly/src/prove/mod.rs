@@ -16,13 +16,13 @@ pub mod rewriting;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use isl::Budget;
+use isl::{Budget, Set};
 use program::{ArrayId, ReduceOp};
 
 use crate::deps::Dependences;
 use crate::fault::{Attempt, Fault};
 use crate::scop::Scop;
-use crate::tree::{LoopId, LoopKind, StatementId, Tree};
+use crate::tree::{Branch, LoopId, LoopKind, StatementId, Tree};
 
 pub use pair::{Instance, Pair};
 
@@ -126,6 +126,15 @@ pub enum Violation {
 }
 
 impl Violation {
+    /// The sizes at which it shows.
+    pub fn params(&self) -> Option<&[i64]> {
+        match self {
+            Violation::Reversed(pair) | Violation::Carried { pair, .. } => Some(&pair.params),
+            Violation::Instances { params, .. } => Some(params),
+            Violation::Wide { .. } => None,
+        }
+    }
+
     /// The loop that cannot be of its kind, if that is what is wrong.
     pub fn unfit_loop(&self) -> Option<LoopId> {
         match self {
@@ -164,20 +173,77 @@ enum Found {
 }
 
 fn find(subject: &Subject, tree: &Tree) -> Attempt<Found> {
-    let branches = tree.branches();
-    if let Some(violation) = instances::find_wrong(&subject.scop, &branches)? {
-        return Ok(Found::Violation(Box::new(violation)));
+    let (branches, context) = (tree.branches(), &subject.scop.context);
+    let found = |violation: Violation| Ok(Found::Violation(Box::new(shrunk(subject, tree, &branches, violation)?)));
+    if let Some(violation) = instances::find_wrong(&subject.scop, &branches, context)? {
+        return found(violation);
     }
-    if let Some(pair) = order::find_reversed(subject, &branches)? {
-        return Ok(Found::Violation(Box::new(Violation::Reversed(pair))));
+    if let Some(pair) = order::find_reversed(subject, &branches, context)? {
+        return found(Violation::Reversed(pair));
     }
     let mut reductions = BTreeMap::new();
-    for (id, found) in tree.loops().filter(|(_, found)| matches!(found.kind, LoopKind::Parallel | LoopKind::Vector(_)))
-    {
-        match kinds::judge(subject, &branches, id, found.kind)? {
+    for (id, info) in tree.loops().filter(|(_, info)| matches!(info.kind, LoopKind::Parallel | LoopKind::Vector(_))) {
+        match kinds::judge(subject, &branches, (id, info.kind), context)? {
             kinds::Judged::Fit(reduced) => drop(reductions.insert(id, reduced)),
-            kinds::Judged::Unfit(violation) => return Ok(Found::Violation(violation)),
+            kinds::Judged::Unfit(violation) => return found(*violation),
         }
     }
     Ok(Found::Nothing(reductions))
+}
+
+/// A violation of the same kind at sizes none of which can be made smaller: it is looked for again below the sizes of the last one,
+/// until there is none, or no time to look.
+fn shrunk(subject: &Subject, tree: &Tree, branches: &[Branch], mut violation: Violation) -> Attempt<Violation> {
+    loop {
+        let smaller = match violation.params().map(|params| sizes_below(&subject.scop, params)).transpose()?.flatten() {
+            Some(context) => find_again(subject, tree, branches, &violation, &context),
+            None => Ok(None),
+        };
+        match smaller {
+            Ok(Some(smaller)) => violation = smaller,
+            Ok(None) | Err(Fault::Isl(isl::Error::Budget { .. })) => return Ok(violation),
+            Err(fault) => return Err(fault),
+        }
+    }
+}
+
+fn find_again(
+    subject: &Subject,
+    tree: &Tree,
+    branches: &[Branch],
+    violation: &Violation,
+    context: &Set,
+) -> Attempt<Option<Violation>> {
+    Ok(match violation {
+        Violation::Instances { .. } => instances::find_wrong(&subject.scop, branches, context)?,
+        Violation::Reversed(_) => order::find_reversed(subject, branches, context)?.map(Violation::Reversed),
+        Violation::Carried { id, .. } => match kinds::judge(subject, branches, (*id, tree.info(*id).kind), context)? {
+            kinds::Judged::Unfit(smaller) => Some(*smaller),
+            kinds::Judged::Fit(_) => None,
+        },
+        Violation::Wide { .. } => None,
+    })
+}
+
+/// The possible sizes none of which is larger than the one given, and one of which is smaller; none if these are no small numbers.
+fn sizes_below(scop: &Scop, params: &[i64]) -> Attempt<Option<Set>> {
+    let Ok(params) = params.iter().map(|size| i32::try_from(*size)).collect::<Result<Vec<i32>, _>>() else {
+        return Ok(None);
+    };
+    let mut within = scop.context.clone();
+    for (position, size) in params.iter().enumerate() {
+        within = within.upper_bound_si(isl::Dim::Param, position, *size)?;
+    }
+    let mut below: Option<Set> = None;
+    for (position, size) in params.iter().enumerate().filter(|(_, size)| **size > 0) {
+        let smaller = within.clone().upper_bound_si(isl::Dim::Param, position, size - 1)?;
+        below = Some(match below {
+            Some(known) => known.union(smaller)?,
+            None => smaller,
+        });
+    }
+    match below {
+        Some(below) if !below.is_empty()? => Ok(Some(below)),
+        _ => Ok(None),
+    }
 }

@@ -3,7 +3,7 @@
 //! Two branches are compared from the top: in a loop that they share, no pair may run backwards, and only pairs in the same
 //! iteration go on; where they part, their places decide.
 
-use isl::{Dim, Map};
+use isl::{Dim, Map, Set};
 
 use super::Subject;
 use super::pair::{Pair, Times, smallest_pair};
@@ -12,14 +12,15 @@ use crate::fault::{Attempt, Fault};
 use crate::scop::Scop;
 use crate::tree::{Branch, Entry, StatementId};
 
-pub(super) fn find_reversed(subject: &Subject, branches: &[Branch]) -> Attempt<Option<Pair>> {
+/// A pair that runs backwards at sizes in `context`.
+pub(super) fn find_reversed(subject: &Subject, branches: &[Branch], context: &Set) -> Attempt<Option<Pair>> {
     let scop = &subject.scop;
     for kind in [DependenceKind::Flow, DependenceKind::Anti, DependenceKind::Output] {
         for dependence in subject.dependences.of_kind(kind).maps()? {
             for (source, sink) in ends(scop, branches, &dependence)? {
-                let pairs = without_cells(scop, &dependence)?;
+                let pairs = without_cells(context, &dependence)?;
                 let Some(reversed) = reversed(scop, source, sink, pairs)? else { continue };
-                let times = Times { scop, branches };
+                let times = Times { scop, branches, context };
                 if let Some(pair) = smallest_pair(&times, kind, dependence.clone(), reversed)? {
                     return Ok(Some(pair));
                 }
@@ -29,9 +30,9 @@ pub(super) fn find_reversed(subject: &Subject, branches: &[Branch]) -> Attempt<O
     Ok(None)
 }
 
-/// The pairs of a dependence, for the sizes that are possible.
-pub(super) fn without_cells(scop: &Scop, dependence: &Map) -> Attempt<Map> {
-    Ok(dependence.clone().range_factor_domain()?.intersect_params(scop.context.clone())?)
+/// The pairs of a dependence, for the sizes in question.
+pub(super) fn without_cells(context: &Set, dependence: &Map) -> Attempt<Map> {
+    Ok(dependence.clone().range_factor_domain()?.intersect_params(context.clone())?)
 }
 
 /// The branches of both ends of a dependence, every combination.

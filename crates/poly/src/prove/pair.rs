@@ -1,7 +1,7 @@
 //! Witnesses of the gate: one pair of instances of a dependence, as small as it can be.
 
 use diag::Span;
-use isl::{Dim, Map};
+use isl::{Dim, Map, Set};
 
 use crate::deps::{DependenceKind, sink_and_array};
 use crate::fault::{Attempt, Fault};
@@ -45,6 +45,8 @@ pub struct Pair {
 pub(super) struct Times<'a> {
     pub(super) scop: &'a Scop,
     pub(super) branches: &'a [Branch],
+    /// The sizes in question.
+    pub(super) context: &'a Set,
 }
 
 impl Times<'_> {
@@ -66,7 +68,7 @@ pub(super) fn smallest_pair(
     let source = dependence.get_tuple_name(Dim::In)?;
     let (sink, array) = sink_and_array(&dependence)?;
     let with_cell = dependence.intersect_range_factor_domain(pairs)?;
-    let Some(sample) = smallest(with_cell.wrap()?, &scop.context)? else { return Ok(None) };
+    let Some(sample) = smallest(with_cell.wrap()?, times.context)? else { return Ok(None) };
     let find = |name: Option<String>| {
         let position = scop.statements.iter().position(|statement| Some(&statement.name) == name.as_ref());
         position.ok_or_else(|| Fault::bug("a dependence of an unknown statement"))

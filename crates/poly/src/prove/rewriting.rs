@@ -193,7 +193,7 @@ fn check_order(before: &Subject, draft: &Draft, tree: &Tree) -> Result<(), Refus
     let branches: Vec<Branch> = tree.branches().iter().filter_map(renumbered).collect();
     let dependences = before.dependences.among(&kept.domain()?)?;
     let kept = Subject { scop: kept, dependences, written: None };
-    match order::find_reversed(&kept, &branches)? {
+    match order::find_reversed(&kept, &branches, &kept.scop.context)? {
         Some(pair) => Err(Refusal::Changed(Box::new(Violation::Reversed(pair).explain(&kept, tree)))),
         None => Ok(()),
     }
