@@ -222,7 +222,8 @@ fn points_that_explore_calls_legal_compute_the_same() {
         };
         measure(&engine, &source, "f", &space, &mut rows, run).unwrap_or_else(|error| fail(&error, &source));
     }
-    assert!(legal > 20 && illegal > 20, "{legal} legal, {illegal} not");
+    let few = number("FARKAS_PAIRS", 2000) < 1000;
+    assert!(few || legal > 20 && illegal > 20, "{legal} legal, {illegal} not");
     eprintln!("{legal} legal points, {illegal} others");
 }
 

@@ -320,7 +320,7 @@ impl Schedule {
                 }
                 Some(format!("fuse S0, S1 at {}", NAMES[level]))
             }
-            8 if program.form == Form::Together && self.is_plain() => {
+            8 if program.form == Form::Together && self.is_plain() && self.is_fused() => {
                 let level = dice.roll(program.depth);
                 for way in &mut self.ways {
                     let place = way.pop()?;
@@ -330,8 +330,10 @@ impl Schedule {
             }
             9 if program.form == Form::Together && self.is_plain() => {
                 for (statement, way) in self.ways.iter_mut().enumerate() {
-                    if let Some(Entry::Place(place)) = way.last_mut() {
-                        *place = 1 - statement as i64;
+                    for entry in way {
+                        if let Entry::Place(place) = entry {
+                            *place = 1 - statement as i64;
+                        }
                     }
                 }
                 Some("sequence S1, S0".to_owned())

@@ -1,0 +1,93 @@
+//! Compiling and calling over and over, and from many threads at once: nothing grows, nothing mixes.
+//!
+//! `FARKAS_CYCLES=10000` and `FARKAS_SOAK_SECONDS=600` are the long forms.
+#![expect(clippy::panic, reason = "a test fails by panicking")]
+
+use std::time::{Duration, Instant};
+
+use farkas::{Args, Data, Engine, Module};
+
+const MATMUL: &str = "fn f<N>(x: f64[N, N], y: f64[N, N]) -> (z: f64[N, N]) { z[i, j] = sum[k] x[i, k] * y[k, j] }";
+const STENCIL: &str = "fn f<N>(x: f64[N, N], y: f64[N, N]) -> (z: f64[N, N]) {
+    let a[i, j] = 2 * x[i, j]
+    z[i, j] = if i >= 1 then a[i, j] + a[i - 1, j] * y[i, j] else a[i, j]
+}";
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn compile(text: &str) -> Module {
+    Engine::new().compile(text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn call(module: &Module, n: usize) -> Data {
+    let values = |seed: usize| (0..n * n).map(|at| ((at * 31 + seed) % 17) as f64 - 8.0).collect::<Vec<f64>>();
+    let (x, y, mut z) = (Data::from(values(1)), Data::from(values(2)), Data::from(vec![0.0; n * n]));
+    let mut args = Args::new();
+    args.data("x", &x, &[n, n]).data("y", &y, &[n, n]).data_mut("z", &mut z, &[n, n]);
+    let function = module.function("f").unwrap_or_else(|error| panic!("{error}"));
+    function.call(&mut args).unwrap_or_else(|error| panic!("{error}"));
+    drop(args);
+    z
+}
+
+/// What is in memory of this process, in KiB.
+#[cfg(target_os = "linux")]
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux says how large a process is");
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("a size");
+    line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).expect("a number")
+}
+
+/// In a process of its own, so that other tests do not count.
+#[test]
+#[cfg(target_os = "linux")]
+fn compiling_and_dropping_does_not_grow() {
+    const CHILD: &str = "FARKAS_SOAK_CHILD";
+    if std::env::var_os(CHILD).is_none() {
+        let this = std::env::current_exe().expect("a path");
+        let mut child = std::process::Command::new(this);
+        child.args(["--exact", "compiling_and_dropping_does_not_grow"]).env(CHILD, "1");
+        let output = child.output().expect("it starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
+    }
+    let cycle = || {
+        for text in [MATMUL, STENCIL] {
+            assert_eq!(call(&compile(text), 3).as_slice().len(), 9);
+        }
+    };
+    // What is allocated once, and what the allocator keeps.
+    (0..50).for_each(|_| cycle());
+    let before = resident();
+    (0..number("FARKAS_CYCLES", 200)).for_each(|_| cycle());
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 5 << 10, "{grown} KiB more than before");
+}
+
+#[test]
+fn eight_threads_compile_and_call_at_once() {
+    let expected = [MATMUL, STENCIL].map(|text| call(&compile(text), 7));
+    let shared = [MATMUL, STENCIL].map(compile);
+    let end = Instant::now() + Duration::from_secs(number("FARKAS_SOAK_SECONDS", 3));
+    let rounds: u64 = std::thread::scope(|scope| {
+        let work = |thread: usize| {
+            let (expected, shared) = (&expected, &shared);
+            scope.spawn(move || {
+                let mut rounds = 0;
+                while Instant::now() < end {
+                    let which = (thread + rounds as usize) % 2;
+                    let own = compile([MATMUL, STENCIL][which]);
+                    assert_eq!(call(&own, 7), expected[which]);
+                    (0..20).for_each(|_| assert_eq!(call(&shared[which], 7), expected[which]));
+                    rounds += 1;
+                }
+                rounds
+            })
+        };
+        let threads: Vec<_> = (0..8).map(work).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| panic!("a thread failed"))).sum()
+    });
+    assert!(rounds >= 8, "only {rounds} rounds");
+}
