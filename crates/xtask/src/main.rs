@@ -5,6 +5,7 @@
 
 mod bench;
 mod demo;
+mod fuzz;
 mod process;
 mod ptx;
 mod setup;
@@ -26,6 +27,8 @@ Commands:
   ptx-check       assemble the PTX of the example kernels with NVIDIA's assembler, if it can be installed
   bench [NAME…]   measure run time against C, compile time by stage, exploration; NAME picks some;
                   `bench code` measures micro-kernels against the peak of the machine
+  fuzz [--minutes N]  throw hostile command lines at the release build (10 minutes unless told)
+  sanitize        run the tests that call isl and generated code the most under valgrind
   help            show this text";
 
 /// The exit code for a command line that makes no sense, as in the `farkas` command.
@@ -44,11 +47,13 @@ fn main() -> ExitCode {
         ("tidy", []) => tidy::check_workspace(),
         ("ptx-check", []) => ptx::check(),
         ("bench", names) if !names.iter().any(|name| name.starts_with('-')) => bench::measure(names),
+        ("fuzz", words) => fuzz::fuzz(words),
+        ("sanitize", []) => fuzz::sanitize(),
         ("help" | "--help" | "-h", []) => {
             say(USAGE);
             Ok(())
         }
-        ("setup" | "demo" | "test" | "tidy" | "ptx-check" | "bench" | "help" | "--help" | "-h", extra) => {
+        ("setup" | "demo" | "test" | "tidy" | "ptx-check" | "bench" | "sanitize" | "help" | "--help" | "-h", extra) => {
             complain(format!("`cargo xtask {command}` does not take `{}`\n\n{USAGE}", extra.join(" ")));
             return ExitCode::from(USAGE_ERROR);
         }

@@ -46,6 +46,7 @@ pub(crate) fn check_workspace() -> Result<(), String> {
     }
     problems.extend(files::check_unsafe_forbidden(&sources));
     problems.extend(files::check_bounds_proven(&sources));
+    problems.extend(files::check_promises(&sources));
     problems.extend(edges::check_edges(&sources));
     problems.sort();
 

@@ -99,6 +99,31 @@ fn machine_path(line: &str) -> Option<&str> {
 }
 
 /// Every crate root but those of [`UNSAFE_CRATES`] forbids unsafe code.
+/// The page that names the tests which hold what it promises.
+const PROMISES: &str = "docs/reliability.md";
+
+/// Every test that the page of promises names exists.
+pub(super) fn check_promises(sources: &[SourceFile]) -> Vec<Problem> {
+    let Some(page) = sources.iter().find(|file| file.path == PROMISES) else { return Vec::new() };
+    let exists = |name: &str| {
+        let test = format!("fn {name}()");
+        sources.iter().any(|file| file.path.ends_with(".rs") && file.text.contains(&test))
+    };
+    let mut problems = Vec::new();
+    for (line, text) in page.text.lines().enumerate().filter(|(_, text)| text.starts_with('|')) {
+        let quoted = text.split('`').skip(1).step_by(2);
+        // Names of tests are long; what else is quoted has other signs in it.
+        let is_test = |word: &&str| {
+            word.matches('_').count() >= 2 && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+        };
+        for name in quoted.filter(is_test).filter(|name| !exists(name)) {
+            let message = format!("there is no test `{name}`");
+            problems.push(Problem { path: PROMISES.to_owned(), line: Some(line + 1), message });
+        }
+    }
+    problems
+}
+
 /// The word by which loops are said to be in bounds, spelled so that this file does not hold it.
 const VOUCHING: &str = concat!("by_", "proof(");
 
@@ -154,6 +179,14 @@ mod tests {
         let paths = ["Cargo.toml", "LICENSE-MIT", ".ci/run", "crates/a/b.rs", "src/lib.rs", "notes.txt", "src/x.rs"];
         let problems = check_top_level(&paths.map(str::to_owned));
         assert_eq!(problems.iter().map(|p| p.path.as_str()).collect::<Vec<_>>(), ["notes.txt", "src"]);
+    }
+
+    #[test]
+    fn promises_name_tests_that_exist() {
+        let page = "# Page\n| a | `it_holds_that_one` |\n| b | `it_holds_that_two`, `crates/x.rs`, `FARKAS_X_Y` |\n";
+        let sources = [file("docs/reliability.md", page), file("crates/a/tests/b.rs", "fn it_holds_that_one() {}\n")];
+        let problems = found(&check_promises(&sources));
+        assert_eq!(problems, ["docs/reliability.md:3: there is no test `it_holds_that_two`"]);
     }
 
     #[test]
