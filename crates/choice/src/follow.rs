@@ -47,7 +47,7 @@ pub fn follow(subject: &Rc<Subject>, steps: &[Step], program: &Source) -> diag::
                     return Ok(Followed::Refused(vec![diagnostic.help(help)]));
                 }
                 let mut explained = moved(violation.explain(&next.subject, &next.tree));
-                if let Some(repair) = repair::suggest(&state, step) {
+                if let Some(repair) = repair::suggest(&state, step, &violation) {
                     explained = explained.help(format!("with `{repair}` in front of it, it is legal"));
                 }
                 return Ok(Followed::Refused(vec![explained]));

@@ -1,24 +1,58 @@
 //! Repairs: a small step that makes an illegal one legal, tried out before it is suggested.
 
-use poly::{Verdict, prove};
+use poly::{Verdict, Violation, prove};
+use program::Role;
 use steps::{Loops, Outcome, State, Step, Target, Verb, Word};
 
-/// A step to put in front of the refused one, as text, if one of the usual ones works.
-pub(crate) fn suggest(state: &State, refused: &Step) -> Option<String> {
-    candidates(state, refused).into_iter().find_map(|step| {
-        let between = legal(state, &step)?;
-        legal(&between, refused)?;
-        Some(steps::show(&step, &state.subject.scop.function))
+/// More arrays than so are not inlined to make one loop parallel.
+const MOST_INLINED: usize = 4;
+
+/// Steps to put in front of the refused one, as text, if one of the usual ones works.
+pub(crate) fn suggest(state: &State, refused: &Step, violation: &Violation) -> Option<String> {
+    inlined(state, refused, violation).or_else(|| {
+        candidates(state, refused).into_iter().find_map(|step| {
+            let between = legal(state, &step)?;
+            legal(&between, refused)?;
+            Some(steps::show(&step, &state.subject.scop.function))
+        })
     })
+}
+
+/// Iterations that share the cells of a local array, each for a value of its own, need none if the value stands where it is read.
+fn inlined(state: &State, refused: &Step, violation: &Violation) -> Option<String> {
+    let (mut state, mut inlined) = (state.clone(), Vec::new());
+    let mut violation = violation.clone();
+    for _ in 0..MOST_INLINED {
+        let Violation::Carried { pair, .. } = violation else { return None };
+        let (_, array) = state.subject.scop.array_named(&pair.array)?;
+        if array.role != Role::Local {
+            return None;
+        }
+        let step = Step::new(Verb::Inline { array: Word::new(array.name.clone()) });
+        state = legal(&state, &step)?;
+        inlined.push(steps::show(&step, &state.subject.scop.function));
+        match judge(&state, refused)? {
+            (_, Verdict::Legal(_)) => return Some(inlined.join("; ")),
+            (_, Verdict::Illegal(next)) => violation = *next,
+            (_, Verdict::Unknown { .. }) => return None,
+        }
+    }
+    None
 }
 
 /// The state after a step, if it is legal.
 fn legal(state: &State, step: &Step) -> Option<State> {
-    let Outcome::Done(next) = steps::apply(state, step).ok()? else { return None };
-    match prove(&next.subject, next.tree.clone()).ok()? {
-        Verdict::Legal(_) => Some(next),
-        Verdict::Illegal(_) | Verdict::Unknown { .. } => None,
+    match judge(state, step)? {
+        (next, Verdict::Legal(_)) => Some(next),
+        (_, Verdict::Illegal(_) | Verdict::Unknown { .. }) => None,
     }
+}
+
+/// The state after a step, and what the gate says to it; none if the step does not apply.
+fn judge(state: &State, step: &Step) -> Option<(State, Verdict)> {
+    let Outcome::Done(next) = steps::apply(state, step).ok()? else { return None };
+    let verdict = prove(&next.subject, next.tree.clone()).ok()?;
+    Some((next, verdict))
 }
 
 /// Shifts for a fusion, by the distance that a dependence reaches ahead; skews for what wants a permutable nest.
