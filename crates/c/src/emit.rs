@@ -12,6 +12,9 @@ use crate::names::Names;
 
 /// A translation unit with one function for the kernel of `function`, a function of `source`.
 pub fn emit(kernel: &loops::Verified, function: &Function, source: &Source) -> diag::Result<String> {
+    if !kernel.is_in_bounds() {
+        return Err(bug("subscripts that are not proven to be inside have no form in C"));
+    }
     let mut writer = Writer {
         kernel,
         source,

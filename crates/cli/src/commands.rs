@@ -31,6 +31,10 @@ pub(crate) struct Compile {
     #[arg(long, value_name = "LEVEL", value_parser = parse_tier, help_heading = "Compiling")]
     cpu: Option<farkas::Tier>,
 
+    /// Threads that share parallel loops; results do not depend on them [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Compiling")]
+    threads: Option<u16>,
+
     #[command(flatten)]
     proof: Proof,
 }
@@ -77,6 +81,7 @@ impl Compile {
             emit,
             verify_dynamic: self.verify_dynamic,
             cpu: self.cpu,
+            threads: self.threads.map_or(farkas::Threads::All, |threads| farkas::Threads::Count(threads.into())),
             ..options
         }))
     }

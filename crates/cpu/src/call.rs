@@ -3,12 +3,16 @@
 //! In: sizes, scalars and buffers from the host.  Out: filled buffers, or what is wrong, in the user's names.
 //! Not here: that subscripts stay inside the arrays; that is proven before a kernel reaches this crate, or checked by it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use loops::{ArrayDecl, Index, Kernel, ScalarDecl};
 use program::{Fault, FaultKind, Role, ScalarType, Slice, SliceMut, Value};
 
 use crate::Compiled;
 use crate::code::Scratch;
-use crate::emit::fault::{DONE, Site, SiteKind};
+use crate::emit::fault::{CANCELLED, DONE, NO_MEMORY, PANICKED, Site, SiteKind};
+use crate::parallel::{Region, State, Team};
 
 /// The elements of one array argument.
 #[derive(Debug)]
@@ -19,6 +23,7 @@ pub enum Buffer<'a> {
 
 /// Why a call was refused, or failed while it ran.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum CallError {
     #[error("the function takes {expected} size parameters, but {given} were given")]
     ParamCount { expected: usize, given: usize },
@@ -43,6 +48,12 @@ pub enum CallError {
     /// The lengths of all arrays have been computed from the same extents, so this is a fault of the compiler.
     #[error("a stride does not fit 64 bits, though all arrays do")]
     Stride,
+    #[error("the call was cancelled; arrays that it writes hold part of the result")]
+    Cancelled,
+    #[error("no memory for the arrays that each thread needs for itself")]
+    NoMemoryForThreads,
+    #[error("a thread of the pool panicked")]
+    Panicked,
     /// The data is at fault.
     #[error(transparent)]
     Fault(Fault),
@@ -82,12 +93,41 @@ pub(crate) struct Signature {
     scalars: Vec<ScalarDecl>,
     arrays: Vec<ArrayDecl>,
     sites: Vec<Site>,
+    regions: Vec<Region>,
+}
+
+/// How one call runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// Whose threads help with parallel loops; without one, the calling thread is alone.
+    pub pool: Option<&'a rayon::ThreadPool>,
+    /// How many threads work at once at most, the calling one included.
+    pub threads: usize,
+    /// A parallel loop is shared if the iterations after the first one are expected to take at least so long.
+    pub worth_sharing: Duration,
+    /// Ends the call when it becomes true.
+    pub cancel: Option<&'a AtomicBool>,
+}
+
+impl Run<'_> {
+    /// Waking the threads of a pool and waiting for them takes about 10 µs on the machines that were measured.
+    pub const WORTH_SHARING: Duration = Duration::from_micros(40);
+}
+
+impl Default for Run<'_> {
+    fn default() -> Self {
+        Run { pool: None, threads: 1, worth_sharing: Run::WORTH_SHARING, cancel: None }
+    }
 }
 
 impl Signature {
-    pub(crate) fn new(kernel: &Kernel, derived: Vec<Derived>, sites: Vec<Site>) -> Signature {
+    pub(crate) fn new(kernel: &Kernel, derived: Vec<Derived>, sites: Vec<Site>, regions: Vec<Region>) -> Signature {
         let (scalars, arrays) = (kernel.scalars.clone(), kernel.arrays.clone());
-        Signature { params: kernel.params.len(), derived, scalars, arrays, sites }
+        Signature { params: kernel.params.len(), derived, scalars, arrays, sites, regions }
+    }
+
+    pub(crate) fn is_parallel(&self) -> bool {
+        !self.regions.is_empty()
     }
 
     /// What a status other than `DONE` says.
@@ -135,6 +175,20 @@ impl Compiled {
     /// Runs the kernel. One buffer per array that is not local, in the order of declaration; local arrays are
     /// allocated for the call. After an error while running, written arrays hold part of the result.
     pub fn call(&self, params: &[i64], scalars: &[Value], arrays: &mut [Buffer<'_>]) -> Result<(), CallError> {
+        self.call_with(params, scalars, arrays, &Run::default())
+    }
+
+    /// The same, with threads to help and a flag that ends it. Neither changes results.
+    pub fn call_with(
+        &self,
+        params: &[i64],
+        scalars: &[Value],
+        arrays: &mut [Buffer<'_>],
+        run: &Run<'_>,
+    ) -> Result<(), CallError> {
+        if run.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
+            return Err(CallError::Cancelled);
+        }
         let signature = &self.signature;
         signature.check_counts(params.len(), scalars.len(), arrays.len())?;
         let slots = signature.scalar_slots(scalars)?;
@@ -158,20 +212,35 @@ impl Compiled {
         for derived in &signature.derived {
             sizes.push(derived.evaluate(params).ok_or(CallError::Stride)?);
         }
-        let mut report = 0;
+        let never = AtomicBool::new(false);
+        let team = Team {
+            regions: &signature.regions,
+            arrays: &signature.arrays,
+            params,
+            pool: run.pool,
+            threads: run.threads,
+            worth_sharing: run.worth_sharing,
+        };
+        let mut state = State::new(run.cancel.unwrap_or(&never), &team);
         // SAFETY: counts were checked above. Every pointer comes from a slice, or from memory in `locals`, with exactly
         // the elements that the declared shape has at `params`, so it is aligned and readable; arrays of a role that
         // allows stores come from `&mut` slices or from `locals`, so they are writable and exclusive during the call.
         // A `loops::Verified` kernel stores to no `in` array; its subscripts are proven to be in bounds, or checked by
         // the code.
-        let status = unsafe { self.code.run(&sizes, &slots, &pointers, &mut report) };
+        let status = unsafe { self.code.run(&sizes, &slots, &pointers, &mut state) };
         drop(locals);
-        if status == DONE { Ok(()) } else { Err(CallError::Fault(signature.fault(status, report, params))) }
+        match status {
+            DONE => Ok(()),
+            CANCELLED => Err(CallError::Cancelled),
+            NO_MEMORY => Err(CallError::NoMemoryForThreads),
+            PANICKED => Err(CallError::Panicked),
+            status => Err(CallError::Fault(signature.fault(status, state.report(), params))),
+        }
     }
 }
 
 /// The number of elements of an array at the given sizes.
-fn length(decl: &ArrayDecl, params: &[i64]) -> Result<usize, CallError> {
+pub(crate) fn length(decl: &ArrayDecl, params: &[i64]) -> Result<usize, CallError> {
     let too_large = || CallError::TooLarge { name: decl.name.clone() };
     let mut extents = Vec::with_capacity(decl.shape.len());
     for (dimension, index) in decl.shape.iter().enumerate() {
@@ -207,7 +276,7 @@ fn argument(decl: &ArrayDecl, len: usize, buffer: &mut Buffer<'_>) -> Result<*mu
     }
 }
 
-fn allocate(decl: &ArrayDecl, len: usize) -> Result<Scratch, CallError> {
+pub(crate) fn allocate(decl: &ArrayDecl, len: usize) -> Result<Scratch, CallError> {
     let name = || decl.name.clone();
     let bytes = len.checked_mul(decl.ty.bytes()).ok_or_else(|| CallError::TooLarge { name: name() })?;
     Scratch::new(bytes).ok_or_else(|| CallError::OutOfMemory { name: name(), bytes })

@@ -11,9 +11,11 @@ use std::sync::Mutex;
 use cranelift_jit::JITModule;
 use cranelift_module::FuncId;
 
-/// Parameters and what is derived from them, scalars, each in 8-byte slots; one pointer per array; one slot for a report.
-/// The result is a status, 0 for success.
-pub(crate) type Entry = unsafe extern "C" fn(*const i64, *const u64, *const *mut u8, *mut i64) -> i32;
+use crate::parallel::State;
+
+/// Parameters and what is derived from them, scalars, each in 8-byte slots; one pointer per array; the state of the call, which
+/// begins with a slot for a report. The result is a status, 0 for success.
+pub(crate) type Entry = unsafe extern "C" fn(*const i64, *const u64, *const *mut u8, *mut State) -> i32;
 
 /// A module under construction that frees its memory, also when compilation fails half-way.
 pub(crate) struct OwnedModule(Option<JITModule>);
@@ -57,15 +59,15 @@ impl Code {
         Ok(Code { entry, _module: Mutex::new(module) })
     }
 
-    /// Runs the kernel and returns its status; a failed check leaves its value in `report`.
+    /// Runs the kernel and returns its status; a failed check leaves its value in `state`.
     ///
     /// # Safety
     /// One entry per parameter, derived argument, scalar and array of the kernel, in order. Every array pointer is aligned for its
     /// element type and valid for reads of all its elements; those of arrays the kernel stores to are valid for writes
     /// and overlap no other array.
-    pub(crate) unsafe fn run(&self, params: &[i64], scalars: &[u64], arrays: &[*mut u8], report: &mut i64) -> i32 {
+    pub(crate) unsafe fn run(&self, params: &[i64], scalars: &[u64], arrays: &[*mut u8], state: &mut State) -> i32 {
         // SAFETY: the caller vouches for the arguments. The code is mapped as long as `self` lives.
-        unsafe { (self.entry)(params.as_ptr(), scalars.as_ptr(), arrays.as_ptr(), report) }
+        unsafe { (self.entry)(params.as_ptr(), scalars.as_ptr(), arrays.as_ptr(), state) }
     }
 }
 

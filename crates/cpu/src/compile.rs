@@ -12,7 +12,7 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleReloc, default_libcall_names};
 
 use crate::code::{Code, OwnedModule};
-use crate::{Tier, call, emit, isa, leaves, libcalls, math, place};
+use crate::{Tier, call, emit, isa, leaves, libcalls, math, parallel, place};
 
 /// What to do beside compiling.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +37,11 @@ pub struct Compiled {
 }
 
 impl Compiled {
+    /// Whether it has loops that threads can share.
+    pub fn is_parallel(&self) -> bool {
+        self.signature.is_parallel()
+    }
+
     /// Cranelift's input, before its optimisations. Empty unless [`Options::keep_text`] was set.
     pub fn clif(&self) -> &str {
         &self.clif
@@ -65,6 +70,7 @@ pub fn compile_with(kernel: &loops::Verified, options: &Options) -> diag::Result
     let mut builder = JITBuilder::with_isa(isa.clone(), default_libcall_names());
     builder.symbols(math::symbols());
     builder.symbols(libcalls::symbols());
+    builder.symbols(parallel::symbols());
     let mut owner = OwnedModule::new(JITModule::new(builder));
     let module = owner.get()?;
 
@@ -76,6 +82,18 @@ pub fn compile_with(kernel: &loops::Verified, options: &Options) -> diag::Result
     let leaves = leaves::define(module, tier, &emitted.leaves, &*isa, options.keep_text)?;
     let (function, start) = define(module, &kernel.name, &mut context)?;
     let mut asm = if options.keep_text { disassemble(&context, &*isa)? + &leaves } else { String::new() };
+    for (id, function) in emitted.outlined {
+        context.clear();
+        context.func = function;
+        context.set_disasm(options.keep_text);
+        if options.keep_text {
+            write!(clif, "\n; iterations of a parallel loop\n{}", context.func.display()).map_err(bug)?;
+        }
+        module.define_function(id, &mut context).map_err(bug)?;
+        if options.keep_text {
+            write!(asm, "\n; iterations of a parallel loop\n{}", disassemble(&context, &*isa)?).map_err(bug)?;
+        }
+    }
     for function in emitted.functions.into_iter().filter(|function| !function.is_foreign()) {
         function.define(module, &mut context)?;
         if options.keep_text {
@@ -85,7 +103,7 @@ pub fn compile_with(kernel: &loops::Verified, options: &Options) -> diag::Result
     }
     module.finalize_definitions().map_err(bug)?;
     let lanes = if options.keep_text { leaves::text(&emitted.leaves) } else { String::new() };
-    let signature = call::Signature::new(kernel, emitted.derived, emitted.sites);
+    let signature = call::Signature::new(kernel, emitted.derived, emitted.sites, emitted.regions);
     Ok(Compiled { signature, code: Code::new(owner, function, start)?, clif, asm, lanes })
 }
 

@@ -2,7 +2,8 @@
 //!
 //! In: a verified kernel.  Out: [`Compiled`], which owns its code and is safe to call.
 //! Needs: a host that Cranelift supports.
-//! Not here: decisions about order. Parallel and vector loops may run one iteration after the other, and do.
+//! Parallel loops are functions of their own, which the threads of a pool call; vector loops are lane programs.
+//! Not here: decisions about order.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod call;
@@ -14,9 +15,10 @@ pub mod lanes;
 mod leaves;
 mod libcalls;
 mod math;
+mod parallel;
 mod place;
 mod tier;
 
-pub use call::{Buffer, CallError};
+pub use call::{Buffer, CallError, Run};
 pub use compile::{Compiled, Options, compile, compile_with};
 pub use tier::Tier;

@@ -3,6 +3,8 @@
 use ndarray::{ArrayView, ArrayViewD, ArrayViewMut, ArrayViewMutD, Dimension, IxDyn, ShapeError};
 use program::{Data, ScalarType, Slice, SliceMut, Value};
 
+use crate::Cancel;
+
 /// A type that arrays can have as elements.
 pub trait Element: Copy + sealed::Sealed {}
 
@@ -155,6 +157,8 @@ pub(crate) enum Given<'a> {
 pub struct Args<'a> {
     pub(crate) given: Vec<(String, Given<'a>)>,
     pub(crate) sizes: Vec<(String, i64)>,
+    pub(crate) threads: Option<usize>,
+    pub(crate) cancel: Option<Cancel>,
 }
 
 impl<'a> Args<'a> {
@@ -217,6 +221,18 @@ impl<'a> Args<'a> {
     /// The value of a parameter.
     pub fn size(&mut self, name: &str, value: i64) -> &mut Self {
         self.sizes.push((name.to_string(), value));
+        self
+    }
+
+    /// At most so many threads work on this call, the calling one included.
+    pub fn threads(&mut self, limit: usize) -> &mut Self {
+        self.threads = Some(limit);
+        self
+    }
+
+    /// A token that ends the call.
+    pub fn cancel(&mut self, token: &Cancel) -> &mut Self {
+        self.cancel = Some(token.clone());
         self
     }
 

@@ -4,9 +4,11 @@ use cpu::Buffer;
 use interp::Env;
 use program::{ArgRef, Array, ArrayId, Data, Function, Role, ScalarType, Slice, Value};
 
+use crate::Cancel;
 use crate::args::{Args, Given, View};
 use crate::pipeline::Code;
 use crate::sizes::{self, Dimension};
+use crate::threads::Team;
 
 /// Why a call was refused, or failed while it ran.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -50,6 +52,10 @@ pub enum CallError {
     Derived { size: String, why: program::NoSize, sizes: String },
     #[error("index arithmetic would leave 64 bits, with {sizes}")]
     IndexOverflow { sizes: String },
+    #[error("a call needs at least one thread")]
+    NoThreads,
+    #[error("no pool of threads could be made: {why}")]
+    Pool { why: String },
     #[error(transparent)]
     Run(#[from] cpu::CallError),
     #[error(transparent)]
@@ -160,7 +166,7 @@ pub(crate) fn shape_of(function: &Function, args: &Args<'_>, name: &str) -> Resu
 }
 
 /// Runs machine code.
-pub(crate) fn call(function: &Function, code: &Code, args: &mut Args<'_>) -> Result<(), CallError> {
+pub(crate) fn call(function: &Function, code: &Code, team: &Team, args: &mut Args<'_>) -> Result<(), CallError> {
     let matched = match_args(function, args)?;
     if !loops::index_arithmetic_fits(&code.kernel, &matched.params) {
         return Err(CallError::IndexOverflow { sizes: sizes::show(function, &matched.params) });
@@ -191,7 +197,14 @@ pub(crate) fn call(function: &Function, code: &Code, args: &mut Args<'_>) -> Res
     }
     let mut in_order: Vec<Buffer<'_>> =
         matched.arrays.iter().filter_map(|position| buffers[*position].take()).collect();
-    code.compiled.call(&matched.params, &matched.scalars, &mut in_order)?;
+    let threads = match args.threads {
+        Some(0) => return Err(CallError::NoThreads),
+        Some(limit) => team.threads.min(limit),
+        None => team.threads,
+    };
+    let cancel = args.cancel.as_ref().map(Cancel::flag);
+    let run = cpu::Run { pool: team.pool.as_deref(), threads, worth_sharing: team.worth_sharing, cancel };
+    code.compiled.call_with(&matched.params, &matched.scalars, &mut in_order, &run)?;
     drop(in_order);
     drop(buffers);
     for (position, data) in &packed {

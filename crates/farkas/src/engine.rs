@@ -1,11 +1,13 @@
 //! The engine: source text to callable functions.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use diag::{Diagnostic, Source};
 
 use crate::pipeline::{self, Code, Log, Order, Timing};
 use crate::schedule;
+use crate::threads::{Team, Threads};
 use crate::{Args, Emit, Error, Result, Schedule, Signature, call};
 
 /// How to compile.
@@ -27,6 +29,10 @@ pub struct Options {
     pub verify_dynamic: bool,
     /// The instructions to use; the best that the host has if nothing is said. Results have the same bits with all of them.
     pub cpu: Option<cpu::Tier>,
+    /// Whose threads run parallel loops.
+    pub threads: Threads,
+    /// A parallel loop is shared among threads if its iterations after the first one are expected to take at least so long.
+    pub worth_sharing: Duration,
     /// A schedule to follow instead of those in the program's file.
     pub schedule: Option<Schedule>,
 }
@@ -42,6 +48,8 @@ impl Default for Options {
             strict_order: false,
             verify_dynamic: false,
             cpu: None,
+            threads: Threads::All,
+            worth_sharing: cpu::Run::WORTH_SHARING,
             schedule: None,
         }
     }
@@ -184,7 +192,7 @@ impl Engine {
         let code = pipeline::compile(source, &function, &options, &mut log)?;
         log.timings.push(Timing { stage: "total", time: before + started.elapsed() });
         log.texts.sort_by_key(|(emit, _)| *emit);
-        Ok(Function::new(source, function, code, log))
+        Function::new(source, function, code, log, &self.options)
     }
 }
 
@@ -242,58 +250,71 @@ impl Module {
     }
 
     pub fn function(&self, name: &str) -> Result<&Function> {
-        self.functions.iter().find(|function| function.signature.name == name).ok_or_else(|| {
-            let known = self.functions.iter().map(|function| function.signature.name.clone()).collect();
+        self.functions.iter().find(|function| function.name() == name).ok_or_else(|| {
+            let known = self.functions.iter().map(|function| function.name().to_string()).collect();
             Error::Call(call::CallError::UnknownFunction { name: name.to_string(), known })
         })
     }
 }
 
-/// A compiled function: `Send + Sync`, and free of isl.
+/// A compiled function: `Send + Sync`, and free of isl. Clones share everything; it outlives its module.
+#[derive(Clone, Debug)]
+pub struct Function(Arc<Compiled>);
+
 #[derive(Debug)]
-pub struct Function {
+struct Compiled {
     source: Source,
     signature: Signature,
     program: program::Function,
     code: Code,
+    team: Team,
     log: Log,
 }
 
 impl Function {
-    pub(crate) fn new(source: &Source, program: program::Function, code: Code, log: Log) -> Function {
-        Function { source: source.clone(), signature: Signature::of(&program), program, code, log }
+    pub(crate) fn new(
+        source: &Source,
+        program: program::Function,
+        code: Code,
+        log: Log,
+        options: &Options,
+    ) -> Result<Function> {
+        let team = Team::new(options, code.compiled.is_parallel())?;
+        let signature = Signature::of(&program);
+        Ok(Function(Arc::new(Compiled { source: source.clone(), signature, program, code, team, log })))
     }
 
     pub fn name(&self) -> &str {
-        &self.signature.name
+        &self.0.signature.name
     }
 
     pub fn signature(&self) -> &Signature {
-        &self.signature
+        &self.0.signature
     }
 
     /// The time of each stage, in order, and the total.
     pub fn timings(&self) -> &[Timing] {
-        &self.log.timings
+        &self.0.log.timings
     }
 
     /// The text forms that were asked for, in the order of the pipeline.
     pub fn texts(&self) -> &[(Emit, String)] {
-        &self.log.texts
+        &self.0.log.texts
     }
 
     /// Runs the machine code.
     pub fn call(&self, args: &mut Args<'_>) -> Result<()> {
-        call::call(&self.program, &self.code, args).map_err(|error| Error::of_call(&self.source, error))
+        call::call(&self.0.program, &self.0.code, &self.0.team, args)
+            .map_err(|error| Error::of_call(&self.0.source, error))
     }
 
     /// Runs the reference interpreter instead, with the same arguments and checks.
     pub fn interpret(&self, args: &mut Args<'_>) -> Result<()> {
-        call::interpret(&self.program, args).map_err(|error| Error::of_call(&self.source, error))
+        call::interpret(&self.0.program, args).map_err(|error| Error::of_call(&self.0.source, error))
     }
 
     /// The extents of an array argument once the sizes are known, for hosts that allocate outputs.
     pub fn shape_of(&self, args: &Args<'_>, name: &str) -> Result<Vec<usize>> {
-        Ok(call::shape_of(&self.program, args, name)?)
+        Ok(call::shape_of(&self.0.program, args, name)?)
     }
 }

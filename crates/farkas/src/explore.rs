@@ -48,7 +48,7 @@ pub fn measure<E: From<Error>>(
             pipeline::generate(source, &proven, &options, &mut log).map_err(Error::without_source)
         });
         let code = code.map_err(|error| Error::new(source, error))?;
-        row.time = Some(run(&Function::new(source, function.clone(), code, log))?);
+        row.time = Some(run(&Function::new(source, function.clone(), code, log, &options)?)?);
     }
     Ok(())
 }

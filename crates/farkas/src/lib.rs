@@ -32,6 +32,7 @@ mod pipeline;
 mod schedule;
 mod signature;
 mod sizes;
+mod threads;
 
 pub use args::{Args, Element, ScalarArg};
 pub use call::CallError;
@@ -48,8 +49,10 @@ pub use engine::{Checked, Engine, Function, Module, Options};
 pub use error::{Error, Result};
 pub use pipeline::{Order, Timing};
 pub use program::{Data, Role, ScalarType, Value};
+pub use rayon;
 pub use schedule::Schedule;
 pub use signature::{Argument, Signature};
+pub use threads::{Cancel, Threads};
 
 /// Formats a source file; see `docs/language.md` for the rules.
 pub fn format(source: &Source) -> Result<String> {

@@ -18,16 +18,17 @@ mod hoist;
 mod index;
 mod leaf;
 mod linear;
+mod outline;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AliasRegionData, Block, FuncRef, Function, InstBuilder, MemFlagsData, Type, Value, types};
 use cranelift_codegen::packed_option::ReservedValue;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;
-use cranelift_module::Module;
+use cranelift_module::{FuncId, Module};
 use diag::Span;
 use loops::{Cond, For, Kernel, Stmt, Target, VarsUsed};
 use program::{Role, ScalarType};
@@ -36,18 +37,49 @@ use self::address::{Induction, Stride};
 use self::constants::float_constants;
 use self::fault::{DONE, Site};
 use self::hoist::Hoisted;
+use self::outline::Iterations;
 use crate::Options;
 use crate::call::Derived;
 use crate::leaves::Leaf;
 use crate::math::MathFunction;
+use crate::parallel::Region;
 
-/// Fills `function`, whose signature is that of `crate::code::Entry`.
+/// Fills `function`, whose signature is that of `crate::code::Entry`, and makes a function for each parallel loop.
 pub(crate) fn emit(
     kernel: &loops::Verified,
     options: &Options,
     module: &mut JITModule,
     function: &mut Function,
 ) -> diag::Result<Emitted> {
+    let mut emitted = Emitted {
+        derived: Vec::new(),
+        sites: Vec::new(),
+        leaves: Vec::new(),
+        functions: BTreeSet::new(),
+        regions: Vec::new(),
+        outlined: Vec::new(),
+    };
+    let mut leaf_of = vec![None; kernel.vars.len()];
+    let pending = emit_part(kernel, options, module, function, None, &mut emitted, &mut leaf_of)?;
+    for part in pending {
+        let mut function = Function::new();
+        function.signature = outline::signature(module);
+        emit_part(kernel, options, module, &mut function, Some(&part), &mut emitted, &mut leaf_of)?;
+        emitted.outlined.push((part.function, function));
+    }
+    Ok(emitted)
+}
+
+/// One function: the kernel, or some iterations of one of its parallel loops. Returns the loops that are left to do.
+fn emit_part(
+    kernel: &loops::Verified,
+    options: &Options,
+    module: &mut JITModule,
+    function: &mut Function,
+    part: Option<&Iterations>,
+    emitted: &mut Emitted,
+    leaf_of: &mut Vec<Option<usize>>,
+) -> diag::Result<Vec<Iterations>> {
     let mut context = FunctionBuilderContext::new();
     let config = module.target_config();
     let b = FunctionBuilder::new(function, &mut context);
@@ -63,26 +95,47 @@ pub(crate) fn emit(
         strides: Vec::new(),
         derived: Vec::new(),
         slots: Value::reserved_value(),
+        tables: Vec::new(),
         report: Value::reserved_value(),
         locals: Vec::new(),
         loop_values: vec![None; kernel.vars.len()],
         depth: 0,
+        outer_depth: 0,
         inductions: Vec::new(),
         hoisted: Vec::new(),
         checked: Vec::new(),
         at: None,
+        first_site: emitted.sites.len(),
         failures: Vec::new(),
+        cancelled: None,
         functions: BTreeMap::new(),
-        leaves: Vec::new(),
-        leaf_of: vec![None; kernel.vars.len()],
+        leaves: std::mem::take(&mut emitted.leaves),
+        leaf_of: std::mem::take(leaf_of),
+        regions: std::mem::take(&mut emitted.regions),
+        pending: Vec::new(),
+        // That iterations may run at once is as much a matter of proof as that subscripts are inside.
+        is_serial: part.is_some() || !kernel.is_in_bounds(),
     };
-    emitter.entry()?;
-    emitter.stmts(&kernel.body)?;
+    match part {
+        None => {
+            emitter.entry()?;
+            emitter.stmts(&kernel.body)?;
+        }
+        Some(part) => emitter.iterations(part)?,
+    }
     let sites = emitter.finish();
     emitter.b.finalize(config);
-    let derived = emitter.derived.into_iter().map(|(derived, _)| derived).collect();
-    let functions = emitter.functions.into_keys().collect();
-    Ok(Emitted { derived, sites, leaves: emitter.leaves, functions })
+    emitted.sites.extend(sites);
+    emitted.leaves = emitter.leaves;
+    *leaf_of = emitter.leaf_of;
+    emitted.regions = emitter.regions;
+    emitted.functions.extend(emitter.functions.into_keys());
+    let derived: Vec<Derived> = emitter.derived.into_iter().map(|(derived, _)| derived).collect();
+    if part.is_some() && derived != emitted.derived {
+        return Err(diag::Error::bug("cpu", "a parallel loop has other arguments than its kernel"));
+    }
+    emitted.derived = derived;
+    Ok(emitter.pending)
 }
 
 /// What is left to do for a function, and for its callers.
@@ -94,7 +147,11 @@ pub(crate) struct Emitted {
     /// The vector loops, whose functions are declared but not defined.
     pub(crate) leaves: Vec<Leaf>,
     /// Mathematical functions that the code calls, likewise.
-    pub(crate) functions: Vec<MathFunction>,
+    pub(crate) functions: BTreeSet<MathFunction>,
+    /// What has to be known of the parallel loops to run them.
+    pub(crate) regions: Vec<Region>,
+    /// The iterations of each, declared but not defined.
+    pub(crate) outlined: Vec<(FuncId, Function)>,
 }
 
 /// The state of code generation for one kernel.
@@ -112,24 +169,37 @@ struct Emitter<'a> {
     /// Arguments that the caller computes, after the parameters in the same table.
     derived: Vec<(Derived, Value)>,
     slots: Value,
+    /// The four pointers that the kernel was called with.
+    tables: Vec<Value>,
     /// Where a failed check leaves its value.
     report: Value,
     locals: Vec<Variable>,
     /// The variables of loops around this place, with their nesting depth, from 1.
     loop_values: Vec<Option<(Value, usize)>>,
     depth: usize,
+    /// The depth of what stands around the loop whose iterations this function runs.
+    outer_depth: usize,
     inductions: Vec<Induction>,
     hoisted: Vec<Hoisted>,
     /// Subscripts that the present statement has found to be below these extents, on every way to here.
     checked: Vec<(Value, loops::Index)>,
     /// Where in the source the present expression stands.
     at: Option<Span>,
+    /// How many sites the functions before this one have.
+    first_site: usize,
     /// A block per site of checks, which ends the call.
     failures: Vec<(Site, Block)>,
+    /// The block that ends a call that was cancelled.
+    cancelled: Option<Block>,
     functions: BTreeMap<MathFunction, FuncRef>,
     leaves: Vec<Leaf>,
     /// The leaf of a vector loop, by its variable.
     leaf_of: Vec<Option<usize>>,
+    regions: Vec<Region>,
+    /// Parallel loops whose iterations are yet to be made a function.
+    pending: Vec<Iterations>,
+    /// Whether parallel loops run one iteration after the other, as they do in such a function.
+    is_serial: bool,
 }
 
 impl Emitter<'_> {
@@ -141,6 +211,12 @@ impl Emitter<'_> {
         let &[params, scalars, arrays, report] = self.b.block_params(block) else {
             return Err(diag::Error::bug("cpu", "the entry block does not have four parameters"));
         };
+        self.arguments(params, scalars, arrays, report)
+    }
+
+    /// Loads what the four pointers of a call lead to.
+    fn arguments(&mut self, params: Value, scalars: Value, arrays: Value, report: Value) -> diag::Result<()> {
+        self.tables = vec![params, scalars, arrays, report];
         self.slots = params;
         self.report = report;
         let kernel = self.kernel;
@@ -279,7 +355,7 @@ impl Emitter<'_> {
     }
 
     fn r#for(&mut self, r#for: &For) -> diag::Result<()> {
-        if self.leaf(r#for)? {
+        if self.outline(r#for)? || self.leaf(r#for)? {
             return Ok(());
         }
         let lo = self.linearize(&r#for.lo);
@@ -344,6 +420,7 @@ impl Emitter<'_> {
         self.inductions.extend(stepped.map(|(stride, value)| Induction { var: r#for.var, stride, value: *value }));
         self.depth += 1;
         self.loop_values[r#for.var.index()] = Some((state[0], self.depth));
+        self.check_cancelled(r#for);
         self.stmts(&r#for.body)?;
         self.loop_values[r#for.var.index()] = None;
         self.depth -= 1;

@@ -13,6 +13,7 @@ mod numbers;
 mod science;
 mod sizes;
 mod source;
+mod threads;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,6 +44,8 @@ fn main() -> Result<(), Failed> {
         trials.push(Trial::test(format!("agrees::{}", example.name), move || Ok(sizes::agree(&own)?)));
         let own = Arc::clone(&example);
         trials.push(Trial::test(format!("as_c::{}", example.name), move || Ok(source::agree(&own)?)));
+        let own = Arc::clone(&example);
+        trials.push(Trial::test(format!("on_threads::{}", example.name), move || Ok(threads::agree(&own)?)));
         let check = checks.iter().find(|(name, _)| *name == example.name).map(|(_, check)| *check);
         // A folder of examples is checked as a whole.
         if check.is_some() || example.name.contains('/') && !example.name.starts_with("polybench/") {

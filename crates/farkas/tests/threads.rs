@@ -1,0 +1,157 @@
+//! Calls on several threads: faults, cancellation, limits, and pools of the host.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use farkas::rayon::ThreadPoolBuilder;
+use farkas::{Args, CallError, Cancel, Engine, Error, Function, Options, RunError, Style, Threads};
+
+/// Every parallel loop is shared, however small.
+fn compile(text: &str, threads: Threads) -> Function {
+    let options = Options { threads, worth_sharing: Duration::ZERO, ..Options::default() };
+    let module = Engine::with_options(options).compile(text).expect("a program that is right");
+    module.functions()[0].clone()
+}
+
+const PICK: &str = "fn pick<N, M>(x: f64[M], at: i64[N]) -> (y: f64[N]) {
+    y[i] = x[at[i]]
+}
+schedule pick { parallel i }";
+
+/// Two buffers that each iteration has for itself, and a sum that all iterations add to.
+const ROWS: &str = "fn rows<N, M>(x: f64[N, M]) -> (y: f64[N, M], s: f64) {
+    let a[i, j] = x[i, j] * 2
+    let m[i] = sum[j] a[i, j]
+    y[i, j] = a[i, j] - m[i]
+    s = sum[i, j] x[i, j]
+}
+schedule rows { parallel i }";
+
+fn rows(function: &Function, limit: Option<usize>) -> (Vec<f64>, f64) {
+    let (n, m) = (61, 17);
+    let x: Vec<f64> = (0..n * m).map(|cell| 1.0 / (cell + 1) as f64).collect();
+    let (mut y, mut s) = (vec![0.0; n * m], [0.0]);
+    let mut args = Args::new();
+    args.slice("x", &x, &[n, m]).slice_mut("y", &mut y, &[n, m]).slice_mut("s", &mut s, &[]);
+    if let Some(limit) = limit {
+        args.threads(limit);
+    }
+    function.call(&mut args).expect("a call that is right");
+    drop(args);
+    (y, s[0])
+}
+
+#[test]
+fn bits_do_not_depend_on_threads() {
+    let alone = rows(&compile(ROWS, Threads::Count(1)), None);
+    for threads in [2, 3, 7] {
+        let function = compile(ROWS, Threads::Count(threads));
+        assert_eq!(rows(&function, None), alone, "{threads} threads");
+        assert_eq!(rows(&function, Some(2)), alone, "at most 2 of {threads} threads");
+    }
+}
+
+#[test]
+fn a_host_gives_its_own_pool_and_calls_from_it() {
+    let alone = rows(&compile(ROWS, Threads::Count(1)), None);
+    let pool = Arc::new(ThreadPoolBuilder::new().num_threads(3).build().expect("a pool"));
+    let function = compile(ROWS, Threads::Pool(Arc::clone(&pool)));
+    assert_eq!(rows(&function, None), alone);
+    assert_eq!(pool.install(|| rows(&function, None)), alone);
+    // Many at once, each of which waits for threads that are busy with others.
+    pool.scope(|scope| {
+        for _ in 0..20 {
+            scope.spawn(|_| assert_eq!(rows(&function, None), alone));
+        }
+    });
+}
+
+#[test]
+fn a_fault_in_one_iteration_is_reported_with_its_place() {
+    let function = compile(PICK, Threads::Count(4));
+    let x = [1.0, 2.0, 3.0];
+    for wrong in [0, 1, 57, 99] {
+        let mut at = vec![2_i64; 100];
+        at[wrong] = 3;
+        let mut y = vec![0.0; 100];
+        let mut args = Args::new();
+        args.slice("x", &x, &[3]).slice("at", &at, &[100]).slice_mut("y", &mut y, &[100]);
+        let error = function.call(&mut args).expect_err("a cell that is not there");
+        let text = error.render(Style::Plain);
+        assert!(matches!(error, Error::Fault { .. }), "{text}");
+        assert!(text.contains("x[at[i]]") && text.contains('3'), "{text}");
+    }
+    // The function is as good as before.
+    let mut y = vec![0.0; 2];
+    let mut args = Args::new();
+    args.slice("x", &x, &[3]).slice("at", &[0_i64, 2], &[2]).slice_mut("y", &mut y, &[2]);
+    function.call(&mut args).expect("a call that is right");
+    drop(args);
+    assert_eq!(y, [1.0, 3.0]);
+}
+
+#[test]
+fn no_thread_is_too_few() {
+    let options = Options { threads: Threads::Count(0), ..Options::default() };
+    let refused = Engine::with_options(options).compile(PICK);
+    assert!(matches!(refused, Err(Error::Call(CallError::NoThreads))), "{refused:?}");
+    let function = compile(PICK, Threads::Count(2));
+    let mut y = [0.0];
+    let mut args = Args::new();
+    args.slice("x", &[1.0], &[1]).slice("at", &[0_i64], &[1]).slice_mut("y", &mut y, &[1]).threads(0);
+    assert!(matches!(function.call(&mut args), Err(Error::Call(CallError::NoThreads))));
+}
+
+#[test]
+fn a_call_is_cancelled_before_it_starts() {
+    for threads in [1, 3] {
+        let function = compile(PICK, Threads::Count(threads));
+        let token = Cancel::new();
+        token.cancel();
+        let mut y = [7.0];
+        let mut args = Args::new();
+        args.slice("x", &[1.0], &[1]).slice("at", &[0_i64], &[1]).slice_mut("y", &mut y, &[1]).cancel(&token);
+        assert!(matches!(function.call(&mut args), Err(Error::Call(CallError::Run(RunError::Cancelled)))));
+        drop(args);
+        assert_eq!(y, [7.0]);
+    }
+}
+
+#[test]
+fn a_long_call_is_cancelled_while_it_runs() {
+    // It would take hours.
+    const LONG: &str = "fn long<N>(x: f64[1]) -> (y: f64[1]) where N >= 1 {
+    y[i | i = 0] = sum[a : 0..N, b : 0..N, c : 0..N] x[0] * x[0]
+}";
+    let parallel = "schedule long { parallel a }";
+    for (schedule, threads) in [("", 1), (parallel, 1), (parallel, 3)] {
+        let function = compile(&format!("{LONG}\n{schedule}"), Threads::Count(threads));
+        let token = Cancel::new();
+        let other = token.clone();
+        let ending = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(30));
+            other.cancel();
+        });
+        let mut y = [0.0];
+        let mut args = Args::new();
+        args.slice("x", &[1.0], &[1]).slice_mut("y", &mut y, &[1]).size("N", 20_000).cancel(&token);
+        let ended = function.call(&mut args);
+        assert!(matches!(ended, Err(Error::Call(CallError::Run(RunError::Cancelled)))), "{schedule} {ended:?}");
+        ending.join().expect("a thread that sleeps");
+    }
+}
+
+#[test]
+fn functions_outlive_their_module_and_are_called_from_many_threads() {
+    let function = compile(ROWS, Threads::Count(2));
+    let alone = rows(&function, Some(1));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let function = function.clone();
+            let alone = &alone;
+            scope.spawn(move || (0..50).for_each(|_| assert_eq!(&rows(&function, None), alone)));
+        }
+        // Others come and go meanwhile.
+        scope.spawn(|| (0..3).for_each(|_| drop(compile(PICK, Threads::Count(2)))));
+    });
+}
