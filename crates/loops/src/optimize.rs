@@ -1,18 +1,19 @@
 //! The passes in their order.
 
-use crate::{Kernel, contract, narrow, partials, promote, rebase, simplify, unroll, verify};
+use crate::{Kernel, contract, narrow, partials, promote, rebase, simplify, strips, unroll, verify};
 
 /// A pass and its name.
 type Pass = (&'static str, fn(Kernel) -> Kernel);
 
-/// `simplify` goes first because the others compare subscripts by their text, so equal ones must look equal. `partials` turns
+/// `simplify` goes first because the others compare subscripts by their text, so equal ones must look equal. `strips` leaves fewer loops to the others. `partials` turns
 /// what parallel loops reduce into arrays like all others. `rebase` is about subscripts too. `narrow` goes before
 /// `contract`, which finds more cells that are alone in smaller arrays. `contract` goes before `promote`: a local array that
 /// vanishes altogether needs no copy in a register, and the stores that it removes would otherwise be promoted for nothing.
 /// `unroll` goes before `promote`, which finds the cells of each copy.
 /// `simplify` then cleans up the guards that `promote` adds.
-const PASSES: [Pass; 8] = [
+const PASSES: [Pass; 9] = [
     ("simplify", simplify),
+    ("strips", strips),
     ("partials", partials),
     ("rebase", rebase),
     ("narrow", narrow),

@@ -8,12 +8,15 @@ extern crate farkas_loops as loops;
 use std::fs;
 use std::path::Path;
 
-use loops::{Kernel, cascade, contract, narrow, optimize, parse, partials, promote, rebase, simplify, unroll, verify};
+use loops::{
+    Kernel, cascade, contract, narrow, optimize, parse, partials, promote, rebase, simplify, strips, unroll, verify,
+};
 
 fn pass(name: &str) -> fn(Kernel) -> Kernel {
     match name {
         "read" => |kernel| kernel,
         "simplify" => simplify,
+        "strips" => |kernel| strips(simplify(kernel)),
         "partials" => |kernel| simplify(partials(simplify(kernel))),
         "cascade" => |kernel| cascade(optimize(kernel)),
         "unroll" => |kernel| unroll(simplify(kernel)),

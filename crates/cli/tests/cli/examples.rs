@@ -1,4 +1,4 @@
-//! Every example runs as its `# run:` line says, and agrees with the interpreter.
+//! Every example, and every schedule for one, runs as its `# run:` line says, and agrees with the interpreter.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +6,20 @@ use crate::support::{command, outcome, repository};
 
 #[test]
 fn examples_run_as_they_say() {
+    let count = run_all("fks");
+    assert!(count >= 70, "only {count} examples");
+}
+
+#[test]
+fn schedules_for_examples_run_as_they_say() {
+    let count = run_all("sched");
+    assert!(count >= 3, "only {count} schedules");
+}
+
+/// How many files there are with this ending.
+fn run_all(ending: &str) -> usize {
     let mut count = 0;
-    for path in programs(&repository().join("examples")) {
+    for path in files(&repository().join("examples"), ending) {
         let text = std::fs::read_to_string(&path).expect("an example is text");
         let line = text.lines().find_map(|line| line.strip_prefix("# run: farkas "));
         let line = line.unwrap_or_else(|| unreachable!("{} has no `# run: farkas` line", path.display()));
@@ -18,17 +30,17 @@ fn examples_run_as_they_say() {
         assert!(outcome.stdout.contains("fnv1a"), "{outcome:#?}");
         count += 1;
     }
-    assert!(count >= 70, "only {count} examples");
+    count
 }
 
-/// All `.fks` files below a folder.
-fn programs(folder: &Path) -> Vec<PathBuf> {
+/// All files below a folder that end so.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the examples are there") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
-            found.extend(programs(&path));
-        } else if path.extension().is_some_and(|extension| extension == "fks") {
+            found.extend(files(&path, ending));
+        } else if path.extension().is_some_and(|extension| extension == ending) {
             found.push(path);
         }
     }
