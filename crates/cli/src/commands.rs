@@ -35,8 +35,22 @@ pub(crate) struct Compile {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Compiling")]
     threads: Option<u16>,
 
+    /// Which roundings are as the program says
+    #[arg(long, value_enum, default_value_t, value_name = "RULES", help_heading = "Compiling")]
+    math: Math,
+
     #[command(flatten)]
     proof: Proof,
+}
+
+/// How floats may be rounded.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Math {
+    /// All but those of reductions
+    #[default]
+    Strict,
+    /// Products that are added are not rounded by themselves, and reciprocals take the place of repeated divisions
+    Fast,
 }
 
 /// Flags of every command that proves something about schedules.
@@ -82,6 +96,10 @@ impl Compile {
             verify_dynamic: self.verify_dynamic,
             cpu: self.cpu,
             threads: self.threads.map_or(farkas::Threads::All, |threads| farkas::Threads::Count(threads.into())),
+            math: match self.math {
+                Math::Strict => farkas::Math::Strict,
+                Math::Fast => farkas::Math::Fast,
+            },
             ..options
         }))
     }

@@ -10,6 +10,18 @@ use crate::schedule;
 use crate::threads::{Team, Threads};
 use crate::{Args, Emit, Error, Result, Schedule, Signature, call};
 
+/// Which roundings of floats are as the program says. Sums and products of reductions may be regrouped in any case, unless their
+/// order is strict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Math {
+    /// All that are not of a reduction.
+    #[default]
+    Strict,
+    /// Products that are added to a cell need not be rounded, and what is divided by the same number again and again may be
+    /// multiplied by its reciprocal.
+    Fast,
+}
+
 /// How to compile.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -25,6 +37,8 @@ pub struct Options {
     pub order: Order,
     /// Keep the order of the terms of every reduction as well.
     pub strict_order: bool,
+    /// Which roundings are as the program says.
+    pub math: Math,
     /// Replay every schedule at small sizes as a second opinion; slow.
     pub verify_dynamic: bool,
     /// The instructions to use; the best that the host has if nothing is said. Results have the same bits with all of them.
@@ -46,6 +60,7 @@ impl Default for Options {
             memory_limit: Some(4 << 30),
             order: Order::Written,
             strict_order: false,
+            math: Math::Strict,
             verify_dynamic: false,
             cpu: None,
             threads: Threads::All,

@@ -45,7 +45,7 @@ pub use layout;
 
 pub use diag::{Diagnostic, Severity, Source, Span, Style, to_json as diagnostic_json};
 pub use emit::Emit;
-pub use engine::{Checked, Engine, Function, Module, Options};
+pub use engine::{Checked, Engine, Function, Math, Module, Options};
 pub use error::{Error, Result};
 pub use pipeline::{Order, Timing};
 pub use program::{Data, Role, ScalarType, Value};

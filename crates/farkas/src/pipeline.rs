@@ -13,7 +13,7 @@ use poly::{DependenceGraph, Proven, Scop, Subject};
 use program::Function;
 use steps::Step;
 
-use crate::{Emit, Error, Options, Result, Schedule};
+use crate::{Emit, Error, Math, Options, Result, Schedule};
 
 /// How long a stage took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,7 +231,12 @@ impl<'a> Line<'a> {
         let kernel = self.stage("optimize", |line| {
             let kernel = kernel.optimized();
             // Blocks change the order of terms.
-            line.poly(if line.options.strict_order { kernel } else { kernel.cascaded() }.verified())
+            let kernel = if line.options.strict_order { kernel } else { kernel.cascaded() };
+            let kernel = match line.options.math {
+                Math::Strict => kernel,
+                Math::Fast => kernel.fast(),
+            };
+            line.poly(kernel.verified())
         })?;
         self.emit(Emit::Loops, || kernel.to_string());
         if self.options.emit.contains(&Emit::C) {

@@ -11,6 +11,7 @@ mod cascade;
 mod concurrent;
 mod contract;
 mod copy;
+mod fast;
 mod ir;
 mod magnitude;
 mod narrow;
@@ -33,6 +34,7 @@ pub use bounds::InBounds;
 pub use cascade::cascade;
 pub use concurrent::{reductions_of, runs_in_lockstep, writes_one_cell};
 pub use contract::contract;
+pub use fast::fast;
 pub use index::{CompareOp, Cond, Index, ParamId, VarId};
 pub use ir::{
     ArrayDecl, ArrayId, Each, Expr, ExprKind, For, Kernel, LocalDecl, LocalId, LoopKind, Parallel, Reduction,

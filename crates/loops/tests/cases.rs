@@ -9,7 +9,8 @@ use std::fs;
 use std::path::Path;
 
 use loops::{
-    Kernel, cascade, contract, narrow, optimize, parse, partials, promote, rebase, simplify, strips, unroll, verify,
+    Kernel, cascade, contract, fast, narrow, optimize, parse, partials, promote, rebase, simplify, strips, unroll,
+    verify,
 };
 
 fn pass(name: &str) -> fn(Kernel) -> Kernel {
@@ -19,6 +20,7 @@ fn pass(name: &str) -> fn(Kernel) -> Kernel {
         "strips" => |kernel| strips(simplify(kernel)),
         "partials" => |kernel| simplify(partials(simplify(kernel))),
         "cascade" => |kernel| cascade(optimize(kernel)),
+        "fast" => |kernel| fast(simplify(kernel)),
         "unroll" => |kernel| unroll(simplify(kernel)),
         "rebase" => |kernel| rebase(simplify(kernel)),
         "narrow" => |kernel| narrow(simplify(kernel)),

@@ -16,6 +16,20 @@ fn schedules_for_examples_run_as_they_say() {
     assert!(count >= 3, "only {count} schedules");
 }
 
+#[test]
+fn fast_math_multiplies_by_reciprocals_and_agrees() {
+    let line = "examples/softmax.fks -D B=3,N=50 --in X=rand:1 --schedule examples/schedules/softmax.sched --verify";
+    let run = |rules: &[&str]| {
+        let words = ["run"].into_iter().chain(line.split(' ')).chain(rules.iter().copied());
+        let output = command(&repository()).args(words).output().expect("the binary starts");
+        outcome(&output).succeeds()
+    };
+    let (strict, fast) = (run(&["--math=strict"]), run(&["--math=fast"]));
+    assert!(fast.stderr.contains("the interpreter agrees"), "{fast:#?}");
+    assert_eq!(run(&[]).stdout, strict.stdout, "strict is the default");
+    assert_ne!(fast.stdout, strict.stdout, "a reciprocal is rounded once more");
+}
+
 /// How many files there are with this ending.
 fn run_all(ending: &str) -> usize {
     let mut count = 0;
