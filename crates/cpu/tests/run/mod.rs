@@ -3,7 +3,7 @@
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
 use farkas_cpu::{Buffer, CallError, Compiled, Options, compile_with};
-use loops::{InBounds, Verified, parse, unroll};
+use loops::{InBounds, Verified, parse};
 use program::{Data, Role, Value};
 
 pub(crate) fn verified(text: &str) -> Verified {
