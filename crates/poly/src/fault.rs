@@ -51,6 +51,21 @@ impl Fault {
         }
     }
 
+    /// The failure in what is shown about a program, where numbers can be larger than any that a call can give.
+    pub fn of_program(self, stage: &'static str, function: &Function) -> Error {
+        match self {
+            Fault::Isl(isl::Error::Number { number }) => {
+                let message = format!("`{}` has a fault that needs the number {number}", function.name);
+                Diagnostic::error("E0414", function.span, message)
+                    .here("goes wrong only where numbers are past 64 bits")
+                    .note("sizes, indices and cells are counted in 64 bits, and the smallest case that fails does not fit")
+                    .help("demand sizes in `where` that are small enough, or use smaller coefficients")
+                    .into()
+            }
+            fault => fault.at(stage),
+        }
+    }
+
     /// The failure as callers see it.
     pub fn at(self, stage: &'static str) -> Error {
         match self {

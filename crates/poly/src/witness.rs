@@ -36,7 +36,7 @@ pub(crate) fn smallest(set: Set, context: &Set) -> Attempt<Option<Sample>> {
     }
     let coordinate = |position: usize| -> Attempt<i64> {
         let value = point.get_coordinate_val(Dim::Set, position)?;
-        value.to_i64()?.ok_or_else(|| Fault::bug("a witness has a coordinate past 64 bits"))
+        value.to_i64()?.ok_or_else(|| beyond(&value))
     };
     Ok(Some(Sample {
         params: (1..=params).map(coordinate).collect::<Attempt<_>>()?,
@@ -44,13 +44,18 @@ pub(crate) fn smallest(set: Set, context: &Set) -> Attempt<Option<Sample>> {
     }))
 }
 
+/// A coordinate that nobody can give to a call.
+fn beyond(value: &Val) -> Fault {
+    Fault::Isl(isl::Error::Number { number: value.to_string() })
+}
+
 /// A point of a set that is not empty, made smaller coordinate by coordinate as far as few tries do it.
 fn descend(mut set: Set, dims: usize) -> Attempt<Point> {
     const TRIES: i64 = 32;
     let mut point = set.clone().sample_point()?;
     for position in 0..dims {
-        let found = point.get_coordinate_val(Dim::Set, position)?.to_i64()?;
-        let found = found.ok_or_else(|| Fault::bug("a witness has a coordinate past 64 bits"))?;
+        let value = point.get_coordinate_val(Dim::Set, position)?;
+        let found = value.to_i64()?.ok_or_else(|| beyond(&value))?;
         let mut smallest = found;
         for value in 0.max(found.saturating_sub(TRIES))..found {
             let fixed = set.clone().fix_val(Dim::Set, position, Val::from_i64(set.context(), value)?)?;

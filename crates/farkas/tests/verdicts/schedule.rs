@@ -340,7 +340,7 @@ impl Schedule {
             }
             10 => {
                 for statement in chosen {
-                    let position = self.position(*statement, &name)?;
+                    let Some(position) = self.position(*statement, &name) else { continue };
                     if let Entry::Loop { kind, .. } = &mut self.ways[*statement][position] {
                         *kind = Kind::Parallel;
                     }

@@ -26,19 +26,19 @@ pub fn check_program(scop: &Scop) -> diag::Result<()> {
         }
         Ok(diagnostics)
     };
-    finish(attempt())
+    finish(scop, attempt())
 }
 
 /// Every output is assigned completely, and nothing is read before it is assigned.
 pub fn check_defined(scop: &Scop, dependences: &Dependences) -> diag::Result<()> {
-    finish(defined::check(scop, dependences))
+    finish(scop, defined::check(scop, dependences))
 }
 
-fn finish(result: Attempt<Vec<Diagnostic>>) -> diag::Result<()> {
+fn finish(scop: &Scop, result: Attempt<Vec<Diagnostic>>) -> diag::Result<()> {
     match result {
         Ok(diagnostics) if diagnostics.is_empty() => Ok(()),
         Ok(diagnostics) => Err(Error::User(diagnostics)),
-        Err(fault) => Err(fault.at("check")),
+        Err(fault) => Err(fault.of_program("check", &scop.function)),
     }
 }
 

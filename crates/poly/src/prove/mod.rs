@@ -163,7 +163,7 @@ pub fn prove(subject: &Rc<Subject>, tree: Tree) -> diag::Result<Verdict> {
         Err(Fault::Isl(isl::Error::Budget { resource, spent })) => {
             Ok(Verdict::Unknown { spent: crate::fault::spent(resource, spent) })
         }
-        Err(fault) => Err(fault.at("legality")),
+        Err(fault) => Err(fault.of_program("legality", &subject.scop.function)),
     }
 }
 
