@@ -56,6 +56,13 @@ impl Lowerer<'_> {
     ) -> Option<(Bound, Cond)> {
         if let Some(range) = written {
             let limits = self.lower_range(range)?;
+            let mut own = false;
+            limits.los.iter().chain(&limits.his).for_each(|end| end.visit_iters(&mut |found| own |= found == iter));
+            if own {
+                let what = format!("the range of `{0}` is said in terms of `{0}`", name.name);
+                self.report(Diagnostic::error("E0101", range.span, what).here("is not known before it has a range"));
+                return None;
+            }
             return self.narrowed(limits.bound(iter), range.span);
         }
         let sure: Vec<&Use> = uses.iter().filter(|each| !each.wrapped).collect();
