@@ -27,13 +27,29 @@ struct Benchmark {
     peers: &'static [&'static str],
 }
 
-const BENCHMARKS: [Benchmark; 4] = [
+const BENCHMARKS: [Benchmark; 5] = [
     Benchmark {
         name: "matmul",
         program: "examples/matmul.fks",
         farkas_args: &["-D", "N=512,M=512,K=512", "--in", "A=rand:1", "--in", "B=rand:2"],
         c_args: &["512", "512", "512"],
         peers: &["matmul-ijk.c", "matmul-ikj.c"],
+    },
+    Benchmark {
+        name: "matmul, scheduled",
+        program: "examples/matmul.fks",
+        farkas_args: &[
+            "-D",
+            "N=1024,M=1024,K=1024",
+            "--in",
+            "A=rand:1",
+            "--in",
+            "B=rand:2",
+            "--schedule",
+            "examples/schedules/matmul.sched",
+        ],
+        c_args: &["1024", "1024", "1024"],
+        peers: &["multiply-adds.c", "matmul-ikj.c"],
     },
     Benchmark {
         name: "jacobi-1d",
