@@ -84,12 +84,12 @@ impl Failure {
             Failure::Message { exit, .. } | Failure::Told(exit) => *exit,
             Failure::Engine(Error::User { .. }) => Exit::Program,
             Failure::Engine(Error::Budget { .. }) => Exit::Budget,
-            Failure::Engine(Error::Bug { .. }) => Exit::Bug,
             Failure::Engine(Error::Fault { .. } | Error::Call(CallError::Run(_) | CallError::Interpret(_))) => {
                 Exit::Run
             }
             // Every other refusal of a call is about what the command line gave.
             Failure::Engine(Error::Call(_)) => Exit::Usage,
+            Failure::Engine(_) => Exit::Bug,
             Failure::Closed => Exit::Run,
         }
     }

@@ -3,7 +3,7 @@
 //! In: sizes, scalars and buffers from the host.  Out: filled buffers, or what is wrong, in the user's names.
 //! Not here: that subscripts stay inside the arrays; that is proven before a kernel reaches this crate, or checked by it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use loops::{ArrayDecl, Index, Kernel, ScalarDecl};
@@ -11,8 +11,9 @@ use program::{Fault, FaultKind, Role, ScalarType, Slice, SliceMut, Value};
 
 use crate::Compiled;
 use crate::code::Scratch;
-use crate::emit::fault::{CANCELLED, DONE, NO_MEMORY, PANICKED, Site, SiteKind};
-use crate::parallel::{Region, State, Team};
+use crate::emit::fault::{Site, SiteKind};
+use crate::parallel::Region;
+use crate::plan::Plan;
 
 /// The elements of one array argument.
 #[derive(Debug)]
@@ -20,6 +21,28 @@ pub enum Buffer<'a> {
     Read(Slice<'a>),
     Write(SliceMut<'a>),
 }
+
+macro_rules! buffers {
+    ($($variant:ident: $element:ty),*) => {
+        $(
+            impl<'a> From<&'a [$element]> for Buffer<'a> {
+                fn from(elements: &'a [$element]) -> Buffer<'a> {
+                    Buffer::Read(Slice::$variant(elements))
+                }
+            }
+
+            impl<'a> From<&'a mut [$element]> for Buffer<'a> {
+                fn from(elements: &'a mut [$element]) -> Buffer<'a> {
+                    Buffer::Write(SliceMut::$variant(elements))
+                }
+            }
+        )*
+    };
+}
+
+buffers!(
+    F32: f32, F64: f64, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64, Bool: bool
+);
 
 /// Why a call was refused, or failed while it ran.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,6 +71,8 @@ pub enum CallError {
     /// The lengths of all arrays have been computed from the same extents, so this is a fault of the compiler.
     #[error("a stride does not fit 64 bits, though all arrays do")]
     Stride,
+    #[error("the call was prepared for another function")]
+    OtherKernel,
     #[error("the call was cancelled; arrays that it writes hold part of the result")]
     Cancelled,
     #[error("no memory for the arrays that each thread needs for itself")]
@@ -75,7 +100,7 @@ impl Derived {
         matches!(self, Derived::Constant(constant) if *constant == value)
     }
 
-    fn evaluate(&self, params: &[i64]) -> Option<i64> {
+    pub(crate) fn evaluate(&self, params: &[i64]) -> Option<i64> {
         match self {
             Derived::Constant(value) => Some(slot(*value).cast_signed()),
             Derived::Product { factor, extents } => {
@@ -88,12 +113,12 @@ impl Derived {
 /// What must be known of a kernel to call it.
 #[derive(Debug)]
 pub(crate) struct Signature {
-    params: usize,
-    derived: Vec<Derived>,
-    scalars: Vec<ScalarDecl>,
-    arrays: Vec<ArrayDecl>,
+    pub(crate) params: usize,
+    pub(crate) derived: Vec<Derived>,
+    pub(crate) scalars: Vec<ScalarDecl>,
+    pub(crate) arrays: Vec<ArrayDecl>,
     sites: Vec<Site>,
-    regions: Vec<Region>,
+    pub(crate) regions: Vec<Region>,
 }
 
 /// How one call runs.
@@ -131,7 +156,7 @@ impl Signature {
     }
 
     /// What a status other than `DONE` says.
-    fn fault(&self, status: i32, report: i64, params: &[i64]) -> Fault {
+    pub(crate) fn fault(&self, status: i32, report: i64, params: &[i64]) -> Fault {
         let site = usize::try_from(status).ok().and_then(|status| self.sites.get(status.checked_sub(1)?));
         let span = site.and_then(|site| site.span);
         match site.map(|site| site.kind) {
@@ -146,11 +171,7 @@ impl Signature {
         }
     }
 
-    fn check_counts(&self, params: usize, scalars: usize, arrays: usize) -> Result<(), CallError> {
-        let expected = self.params;
-        if params != expected {
-            return Err(CallError::ParamCount { expected, given: params });
-        }
+    pub(crate) fn check_counts(&self, scalars: usize, arrays: usize) -> Result<(), CallError> {
         let expected = self.scalars.len();
         if scalars != expected {
             return Err(CallError::ScalarCount { expected, given: scalars });
@@ -160,14 +181,6 @@ impl Signature {
             return Err(CallError::ArrayCount { expected, given: arrays });
         }
         Ok(())
-    }
-
-    fn scalar_slots(&self, scalars: &[Value]) -> Result<Vec<u64>, CallError> {
-        let slot = |(decl, value): (&ScalarDecl, &Value)| match value.ty() == decl.ty {
-            true => Ok(slot(*value)),
-            false => Err(CallError::ScalarType { name: decl.name.clone(), expected: decl.ty, given: value.ty() }),
-        };
-        self.scalars.iter().zip(scalars).map(slot).collect()
     }
 }
 
@@ -186,56 +199,7 @@ impl Compiled {
         arrays: &mut [Buffer<'_>],
         run: &Run<'_>,
     ) -> Result<(), CallError> {
-        if run.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
-            return Err(CallError::Cancelled);
-        }
-        let signature = &self.signature;
-        signature.check_counts(params.len(), scalars.len(), arrays.len())?;
-        let slots = signature.scalar_slots(scalars)?;
-        let mut buffers = arrays.iter_mut();
-        let mut locals = Vec::new();
-        let mut pointers = Vec::with_capacity(signature.arrays.len());
-        for decl in &signature.arrays {
-            let len = length(decl, params)?;
-            let buffer = if decl.role == Role::Local { None } else { buffers.next() };
-            pointers.push(match buffer {
-                Some(buffer) => argument(decl, len, buffer)?,
-                None => {
-                    let mut local = allocate(decl, len)?;
-                    let pointer = local.as_mut_ptr();
-                    locals.push(local);
-                    pointer
-                }
-            });
-        }
-        let mut sizes = params.to_vec();
-        for derived in &signature.derived {
-            sizes.push(derived.evaluate(params).ok_or(CallError::Stride)?);
-        }
-        let never = AtomicBool::new(false);
-        let team = Team {
-            regions: &signature.regions,
-            arrays: &signature.arrays,
-            params,
-            pool: run.pool,
-            threads: run.threads,
-            worth_sharing: run.worth_sharing,
-        };
-        let mut state = State::new(run.cancel.unwrap_or(&never), &team);
-        // SAFETY: counts were checked above. Every pointer comes from a slice, or from memory in `locals`, with exactly
-        // the elements that the declared shape has at `params`, so it is aligned and readable; arrays of a role that
-        // allows stores come from `&mut` slices or from `locals`, so they are writable and exclusive during the call.
-        // A `loops::Verified` kernel stores to no `in` array; its subscripts are proven to be in bounds, or checked by
-        // the code.
-        let status = unsafe { self.code.run(&sizes, &slots, &pointers, &mut state) };
-        drop(locals);
-        match status {
-            DONE => Ok(()),
-            CANCELLED => Err(CallError::Cancelled),
-            NO_MEMORY => Err(CallError::NoMemoryForThreads),
-            PANICKED => Err(CallError::Panicked),
-            status => Err(CallError::Fault(signature.fault(status, state.report(), params))),
-        }
+        Plan::new(self, params)?.call(self, scalars, arrays, run)
     }
 }
 
@@ -257,7 +221,7 @@ pub(crate) fn length(decl: &ArrayDecl, params: &[i64]) -> Result<usize, CallErro
 }
 
 /// The address of a buffer that fits the array.
-fn argument(decl: &ArrayDecl, len: usize, buffer: &mut Buffer<'_>) -> Result<*mut u8, CallError> {
+pub(crate) fn argument(decl: &ArrayDecl, len: usize, buffer: &mut Buffer<'_>) -> Result<*mut u8, CallError> {
     let name = || decl.name.clone();
     let (ty, given) = match &*buffer {
         Buffer::Read(slice) => (slice.ty(), slice.len()),
@@ -316,7 +280,7 @@ fn read_address(slice: Slice<'_>) -> *mut u8 {
 }
 
 /// A scalar in the low bytes of a slot.
-fn slot(value: Value) -> u64 {
+pub(crate) fn slot(value: Value) -> u64 {
     let mut bytes = [0; 8];
     match value {
         Value::F32(v) => bytes[..4].copy_from_slice(&v.to_ne_bytes()),

@@ -4,6 +4,7 @@
 //! Not here: what the instructions are (`emit`), how they are called (`call`).
 
 use std::fmt::{Display, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, Signature, types};
@@ -29,6 +30,8 @@ pub struct Options {
 /// Machine code of one kernel. Threads may share it; its memory is freed on drop.
 #[derive(Debug)]
 pub struct Compiled {
+    /// No other kernel of the process has it.
+    pub(crate) id: u64,
     pub(crate) signature: call::Signature,
     pub(crate) code: Code,
     clif: String,
@@ -57,6 +60,9 @@ impl Compiled {
         &self.lanes
     }
 }
+
+/// How many kernels there have been.
+static KERNELS: AtomicU64 = AtomicU64::new(0);
 
 /// Compiles for this machine.
 pub fn compile(kernel: &loops::Verified) -> diag::Result<Compiled> {
@@ -104,7 +110,8 @@ pub fn compile_with(kernel: &loops::Verified, options: &Options) -> diag::Result
     module.finalize_definitions().map_err(bug)?;
     let lanes = if options.keep_text { leaves::text(&emitted.leaves) } else { String::new() };
     let signature = call::Signature::new(kernel, emitted.derived, emitted.sites, emitted.regions);
-    Ok(Compiled { signature, code: Code::new(owner, function, start)?, clif, asm, lanes })
+    let id = KERNELS.fetch_add(1, Ordering::Relaxed);
+    Ok(Compiled { id, signature, code: Code::new(owner, function, start)?, clif, asm, lanes })
 }
 
 /// The signature of [`crate::code::Entry`].

@@ -17,8 +17,10 @@ mod libcalls;
 mod math;
 mod parallel;
 mod place;
+mod plan;
 mod tier;
 
 pub use call::{Buffer, CallError, Run};
 pub use compile::{Compiled, Options, compile, compile_with};
+pub use plan::Plan;
 pub use tier::Tier;

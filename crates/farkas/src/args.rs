@@ -214,8 +214,14 @@ impl<'a> Args<'a> {
         self.push(name, given)
     }
 
+    /// A scalar. A number of another type will do where the function's type has exactly its value.
     pub fn scalar(&mut self, name: &str, value: impl Into<ScalarArg>) -> &mut Self {
         self.push(name, Given::Scalar(value.into().0))
+    }
+
+    /// A scalar result.
+    pub fn result<T: Element>(&mut self, name: &str, value: &'a mut T) -> &mut Self {
+        self.slice_mut(name, std::slice::from_mut(value), &[])
     }
 
     /// The value of a parameter.

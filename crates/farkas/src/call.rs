@@ -128,8 +128,9 @@ fn match_args(function: &Function, args: &Args<'_>) -> Result<Matched, CallError
         let Given::Scalar(value) = &args.given[find(&scalar.name)?].1 else {
             return Err(CallError::ExpectedScalar { name: scalar.name.clone() });
         };
+        let value = exactly(*value, scalar.ty).unwrap_or(*value);
         check_type(&scalar.name, scalar.ty, value.ty())?;
-        scalars.push(*value);
+        scalars.push(value);
     }
     let mut arrays = Vec::new();
     for array in array_args(function) {
@@ -149,6 +150,21 @@ fn match_args(function: &Function, args: &Args<'_>) -> Result<Matched, CallError
         arrays.push(position);
     }
     Ok(Matched { params: solve_sizes(function, args)?, scalars, arrays })
+}
+
+/// A number as one of another type, if that has it.
+fn exactly(value: Value, ty: ScalarType) -> Option<Value> {
+    let kinds = |ty: ScalarType| (ty.is_float(), ty.is_int());
+    if value.ty() == ty || kinds(value.ty()) != kinds(ty) {
+        return Some(value);
+    }
+    let converted = interp::eval::cast(value, ty);
+    let same = match (value.as_i64(), converted.as_i64()) {
+        (Some(given), Some(found)) => given == found,
+        (None, None) => ty.is_float() && interp::eval::cast(converted, value.ty()).same(value),
+        _ => false,
+    };
+    same.then_some(converted)
 }
 
 fn check_type(name: &str, expected: ScalarType, given: ScalarType) -> Result<(), CallError> {

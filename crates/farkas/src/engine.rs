@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use diag::{Diagnostic, Source};
 
 use crate::pipeline::{self, Code, Log, Order, Timing};
+use crate::prepared::Prepared;
 use crate::schedule;
 use crate::threads::{Team, Threads};
 use crate::{Args, Emit, Error, Result, Schedule, Signature, call};
@@ -315,6 +316,27 @@ impl Function {
     /// The text forms that were asked for, in the order of the pipeline.
     pub fn texts(&self) -> &[(Emit, String)] {
         &self.0.log.texts
+    }
+
+    /// Prepares calls for one set of sizes, which then take next to no time beside the work itself.
+    pub fn prepare(&self, sizes: &[(&str, i64)]) -> Result<Prepared> {
+        Prepared::new(self, sizes)
+    }
+
+    pub(crate) fn program(&self) -> &program::Function {
+        &self.0.program
+    }
+
+    pub(crate) fn code(&self) -> &Code {
+        &self.0.code
+    }
+
+    pub(crate) fn team(&self) -> &Team {
+        &self.0.team
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.0.source
     }
 
     /// Runs the machine code.

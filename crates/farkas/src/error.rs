@@ -10,6 +10,7 @@ use crate::CallError;
 pub type Result<T> = std::result::Result<T, Error>;
 
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Error {
     /// The program is at fault.
     User { source: Source, diagnostics: Vec<Diagnostic> },

@@ -29,6 +29,7 @@ mod engine;
 mod error;
 pub mod explore;
 mod pipeline;
+mod prepared;
 mod schedule;
 mod signature;
 mod sizes;
@@ -37,7 +38,7 @@ mod threads;
 pub use args::{Args, Element, ScalarArg};
 pub use call::CallError;
 pub use cpu::CallError as RunError;
-pub use cpu::Tier;
+pub use cpu::{Buffer, Tier};
 /// Diagnostics, their rendering, and the pages that explain them.
 pub use diag;
 /// Coordinate transforms: IterDomain algebra, CuTe layouts, morphisms, coordinate graphs.
@@ -48,6 +49,7 @@ pub use emit::Emit;
 pub use engine::{Checked, Engine, Function, Math, Module, Options};
 pub use error::{Error, Result};
 pub use pipeline::{Order, Timing};
+pub use prepared::Prepared;
 pub use program::{Data, Role, ScalarType, Value};
 pub use rayon;
 pub use schedule::Schedule;

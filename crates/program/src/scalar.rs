@@ -178,6 +178,20 @@ impl Value {
     }
 }
 
+macro_rules! from_elements {
+    ($($variant:ident: $element:ty),*) => {
+        $(impl From<$element> for Value {
+            fn from(value: $element) -> Value {
+                Value::$variant(value)
+            }
+        })*
+    };
+}
+
+from_elements!(
+    F32: f32, F64: f64, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64, Bool: bool
+);
+
 impl PartialEq for Value {
     fn eq(&self, other: &Value) -> bool {
         self.same(*other)

@@ -1,0 +1,78 @@
+//! Prepared calls: names and sizes are checked once, and arguments are given by position.
+
+use cpu::{Buffer, Plan};
+use program::{Array, Role, Value};
+
+use crate::call::CallError;
+use crate::engine::Function;
+use crate::{Cancel, Error, Result, sizes};
+
+/// Calls of a function for one set of sizes. It owns the memory of the function's local arrays, so that calls allocate
+/// nothing; each thread that calls has its own.
+///
+/// ```
+/// # let source = "fn scale<N>(k: f64, x: f64[N]) -> (y: f64[N]) { y[i] = k * x[i] }";
+/// let scale = farkas::Engine::new().compile(source)?.function("scale")?.clone();
+/// let mut scale = scale.prepare(&[("N", 3)])?;
+/// let (x, mut y) = ([1.0, 2.0, 3.0], [0.0; 3]);
+/// scale.call(&[2.0.into()], &mut [x.as_slice().into(), y.as_mut_slice().into()])?;
+/// assert_eq!(y, [2.0, 4.0, 6.0]);
+/// # Ok::<(), farkas::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Prepared {
+    function: Function,
+    plan: Plan,
+    threads: usize,
+    cancel: Option<Cancel>,
+}
+
+impl Prepared {
+    pub(crate) fn new(function: &Function, sizes: &[(&str, i64)]) -> Result<Prepared> {
+        let (program, code) = (function.program(), function.code());
+        let given: Vec<(String, i64)> = sizes.iter().map(|(name, value)| ((*name).to_string(), *value)).collect();
+        let params = sizes::solve(program, &given, &[])?;
+        if !loops::index_arithmetic_fits(&code.kernel, &params) {
+            return Err(CallError::IndexOverflow { sizes: sizes::show(program, &params) }.into());
+        }
+        let declared = program.arrays.iter().filter(|array| array.role != Role::Local);
+        let written = program.signature.iter().filter_map(|argument| match argument {
+            program::ArgRef::Array(id) => Some(program.array(*id)),
+            program::ArgRef::Scalar(_) => None,
+        });
+        if !declared.map(name).eq(written.map(name)) {
+            return Err(Error::Bug { stage: "prepare", what: "arrays are not declared in their order".to_string() });
+        }
+        let plan = Plan::new(&code.compiled, &params).map_err(CallError::Run)?;
+        Ok(Prepared { function: function.clone(), plan, threads: function.team().threads, cancel: None })
+    }
+
+    /// At most so many threads work on calls from now on, the calling one included; none is taken as one.
+    pub fn limit_threads(&mut self, limit: usize) -> &mut Prepared {
+        self.threads = limit.clamp(1, self.function.team().threads.max(1));
+        self
+    }
+
+    /// A token that ends calls from now on.
+    pub fn cancel(&mut self, token: &Cancel) -> &mut Prepared {
+        self.cancel = Some(token.clone());
+        self
+    }
+
+    /// Runs the machine code: scalars and arrays each in the order of the signature, arrays row-major without gaps.
+    pub fn call(&mut self, scalars: &[Value], arrays: &mut [Buffer<'_>]) -> Result<()> {
+        let team = self.function.team();
+        let run = cpu::Run {
+            pool: team.pool.as_deref(),
+            threads: self.threads,
+            worth_sharing: team.worth_sharing,
+            cancel: self.cancel.as_ref().map(Cancel::flag),
+        };
+        let called = self.plan.call(&self.function.code().compiled, scalars, arrays, &run);
+        called.map_err(|error| Error::of_call(self.function.source(), CallError::Run(error)))
+    }
+}
+
+fn name(array: &Array) -> &str {
+    &array.name
+}
