@@ -619,8 +619,11 @@ impl<'a> Modeller<'a> {
         let mut inside = Vec::new();
         let scope = Scope { frame: &frame, domain: &domain, iters: &parts.iters };
         self.collect_reads(scope, &parts.value, &mut reads, &mut inside)?;
-        for access in inside.iter().flat_map(|inside: &Inside| &inside.reads) {
-            reads.push(self.outward(&frame, &domain, &parts.iters, access)?);
+        for found in &inside {
+            let Inside { iters, reads: inner, .. } = found;
+            for access in inner {
+                reads.push(self.outward(&frame, &parts.iters, iters.len(), access)?);
+            }
         }
         Ok(Statement {
             name: parts.name,

@@ -104,13 +104,14 @@ impl Generator<'_> {
     }
 
     fn statement(&mut self, depth: usize) {
-        match self.pick(7) {
+        match self.pick(8) {
             0 => self.forall(depth, 3, Own::Cell),
             1 => self.definition(depth),
             2 => self.rows(depth),
             3 => self.recurrence(depth),
             4 => self.repeated(depth),
             5 => self.scatter(depth),
+            6 => self.ragged(depth),
             _ => self.forall(depth, 4, Own::Cell),
         }
     }
@@ -217,6 +218,36 @@ impl Generator<'_> {
         self.line(depth, "}");
     }
 
+    /// A loop over rows whose ends are data, with updates and a sum over such a row inside.
+    fn ragged(&mut self, depth: usize) {
+        let t = self.open_loop(depth, 'N');
+        let k = self.name("k");
+        let step = self.choose(&["", "", " by 2", " by 1 + i64(v[0]) % 3"]);
+        let until = self.choose(&["", "", " while v[0] < 3"]);
+        self.line(depth + 1, &format!("for {k} in i64(v[{t}]) % N..N{step}{until} {{"));
+        // The statement may not read what it updates.
+        let stand_in = self.arrays[1].clone();
+        let array = std::mem::replace(&mut self.arrays[4], stand_in);
+        let op = self.choose(&["=", "max=", "="]);
+        let value = self.expr(2, None);
+        self.arrays[4] = array;
+        self.line(depth + 2, &format!("x[{k}] {op} {value}"));
+        if self.is_int() {
+            let l = self.name("k");
+            let ty = self.ty;
+            let guard = match self.pick(3) {
+                0 => String::new(),
+                1 => format!(" | v[{l}] > 1"),
+                _ => format!(" | {l} != {k}"),
+            };
+            let row = format!("{l}: i64(v[{k}]) % N..N{guard}");
+            self.line(depth + 2, &format!("x[{t}] = {ty}(sum[{row}] (v[{l}] + x[{l}]))"));
+        }
+        self.line(depth + 1, "}");
+        self.indices.pop();
+        self.line(depth, "}");
+    }
+
     /// A few statements, several times.
     fn repeated(&mut self, depth: usize) {
         if depth > 2 {
@@ -311,7 +342,10 @@ impl Generator<'_> {
             2 => format!("({one} ^ {})", self.expr(depth - 1, target)),
             3 => format!("(~{one})"),
             4 => format!("({one} << {})", self.choose(&["1", "7", "31"])),
-            _ => format!("({one} >> {})", self.read(target)),
+            _ => {
+                let ty = self.ty;
+                format!("({ty}({one}) >> {})", self.read(target))
+            }
         }
     }
 

@@ -54,7 +54,9 @@ impl<'a> Body<'a> {
             conditions: Vec::new(),
         };
         if let Some(block) = &statement.block {
-            return body.each(&block.each).map(|each| vec![each]);
+            let each = body.each(&block.each)?;
+            body.ahead.push(each);
+            return Ok(body.ahead);
         }
         let stmt = body.statement(statement)?;
         body.ahead.push(stmt);
@@ -272,21 +274,34 @@ impl<'a> Body<'a> {
         let name = self.scop.function.counter(range.counter).name.clone();
         let local = self.local(&name, ScalarType::I64);
         self.counters.push((range.counter, local));
-        let until = match until {
-            Some(until) => {
-                let ahead = self.ahead.len();
-                let until = self.expr(until)?;
-                if self.ahead.len() > ahead {
-                    return Err(Fault::bug("what ends a loop has a loop inside"));
-                }
-                Some(until)
-            }
-            None => None,
+        let (goes_on, again) = match until {
+            Some(until) => self.until(until)?,
+            None => (None, Vec::new()),
         };
-        let body = self.apart(body)?;
+        let mut body = self.apart(body)?;
+        body.extend(again);
+        let until = goes_on;
         self.counters.pop();
         let (forwards, at) = (range.forwards, Some(range.span));
         Ok(Stmt::Each(Box::new(loops::Each { local, lo, hi, step, forwards, until, body, at })))
+    }
+
+    /// What a loop goes on by, and what computes it at the end of an iteration, if that takes loops. It is then computed in
+    /// front of the loop as well, which the front end has found to be safe.
+    fn until(&mut self, until: &program::Expr) -> Attempt<(Option<Expr>, Vec<Stmt>)> {
+        let mut loops = false;
+        until.visit(&mut |part| loops |= matches!(part.kind, From::Reduce { .. } | From::Fold { .. }));
+        if !loops {
+            return Ok((Some(self.expr(until)?), Vec::new()));
+        }
+        let local = self.local("goes_on", ScalarType::Bool);
+        let value = self.expr(until)?;
+        self.ahead.push(Stmt::Set { local, value });
+        let again = self.apart(|inner| {
+            let value = inner.expr(until)?;
+            Ok(vec![Stmt::Set { local, value }])
+        })?;
+        Ok((Some(Expr::local(local, ScalarType::Bool)), again))
     }
 
     /// Loops over ranges that are known.

@@ -3,7 +3,7 @@
 //! In: an expression, or such a loop.  Out: accesses of the statement, to all cells that come into question, and of the loops inside,
 //! over their iterators as well.
 
-use isl::Set;
+use isl::{Dim, Set};
 use program::{Affine, ArrayId, Bound, Cond, Each, Expr, ExprKind, IterId, Node, ReduceOp, ScalarType, Subscript};
 
 use super::{Modeller, Parts, Place, affine_subscripts, stride, unique};
@@ -58,13 +58,13 @@ impl Modeller<'_> {
         for found in &inside {
             let outside = |access: &&Access| !each.own.contains(&access.array);
             for write in found.writes.iter().filter(outside) {
-                let write = self.outward(frame, &domain, &parts.iters, write)?;
+                let write = self.outward(frame, &parts.iters, found.iters.len(), write)?;
                 // What it may write, it may leave as it was.
                 reads.push(write.clone());
                 writes.push(write);
             }
             for read in found.reads.iter().filter(outside) {
-                reads.push(self.outward(frame, &domain, &parts.iters, read)?);
+                reads.push(self.outward(frame, &parts.iters, found.iters.len(), read)?);
             }
         }
         if writes.is_empty() {
@@ -128,8 +128,9 @@ impl Modeller<'_> {
         Ok(())
     }
 
-    /// The access as the statement around sees it: a subscript that loops inside it move is a matter of data.
-    pub(super) fn outward(&self, frame: &Frame, domain: &Set, iters: &[IterId], access: &Access) -> Attempt<Access> {
+    /// The access of loops inside, `depth` of them with those around, as the statement around sees it: a subscript that they move is
+    /// a matter of data.
+    pub(super) fn outward(&self, frame: &Frame, iters: &[IterId], depth: usize, access: &Access) -> Attempt<Access> {
         let outward = |subscript: &Subscript| match subscript {
             Subscript::Affine(affine) => {
                 let mut fixed = true;
@@ -143,7 +144,11 @@ impl Modeller<'_> {
             Subscript::Data(_) => subscript.clone(),
         };
         let index: Vec<Subscript> = access.index.iter().map(outward).collect();
-        self.access(frame, domain, access.array, &index, access.span)
+        // Conditions around the access narrow the instances of the statement that perform it.
+        let inner = depth.saturating_sub(iters.len());
+        let domain = access.map.clone().domain()?.project_out(Dim::Set, iters.len(), inner)?;
+        let domain = domain.coalesce()?.reset_space(frame.space.clone())?;
+        self.access(frame, &domain, access.array, &index, access.span)
     }
 
     /// Every load, with the instances that perform it: affine conditions around it narrow them. What is loaded in reductions that

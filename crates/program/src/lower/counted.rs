@@ -6,13 +6,15 @@
 use diag::{Diagnostic, Span};
 use syntax::ast;
 
-use super::expr::{Typed, Weak};
+use super::expr::{Typed, Weak, may_fail};
 use super::extreme::Extreme;
 use super::names::Meaning;
 use super::rank::visit;
 use super::scan::{Origin, condition};
 use super::{Lowerer, MAX_DIMENSIONS};
-use crate::{Affine, ArrayId, Bound, Cond, CounterId, DataRange, Each, Expr, ExprKind, Iter, Node, ScalarType, Value};
+use crate::{
+    Affine, ArrayId, Bound, Cond, CounterId, DataRange, Each, Expr, ExprKind, Function, Iter, Node, ScalarType, Value,
+};
 
 /// A reduction from its first index on whose range depends on data.
 pub(super) struct Counted<'a> {
@@ -210,7 +212,8 @@ impl Lowerer<'_> {
             self.coerce(condition, ScalarType::Bool)
         });
         self.scope.leave();
-        if let (Some(until), false) = (&stmt_until(stmt), self.pending.is_empty()) {
+        let open = matches!(&until, Some(Some(until)) if reduces(until) && (may_fail(until, false) || counts(until)));
+        if let (Some(until), true) = (&stmt_until(stmt), open || !self.pending.is_empty()) {
             self.error(
                 "E0109",
                 until.span,
@@ -231,6 +234,55 @@ impl Lowerer<'_> {
         let each = Each { name, range: Box::new(range?), until, body, own, span: stmt.span };
         self.check_own(&each)?;
         Some(Node::Each(each))
+    }
+
+    /// `for t in 0..T while cond { … }` as a loop that ends: where its body does not ask which iteration it is, nor does anything
+    /// that a loop of this kind cannot do. Others go on without doing anything (`early`).
+    pub(super) fn lower_stopping(&mut self, stmt: &ast::Stmt) -> Option<Node> {
+        let ast::StmtKind::For { index, step, rev, until, body, .. } = &stmt.kind else { return None };
+        let until = until.as_ref()?;
+        let upwards = |step: &ast::Expr| matches!(step.kind, ast::ExprKind::Int(1..));
+        let mut asked = false;
+        let mut look =
+            |part: &ast::Expr| asked |= matches!(&part.kind, ast::ExprKind::Name(name) if *name == index.name);
+        visit(until, &mut look);
+        visit_block(body, &mut look);
+        let deep = self.scope.loops() > 3;
+        if asked || deep || *rev || !step.as_ref().is_none_or(upwards) || self.scope.lookup(&index.name).is_some() {
+            return None;
+        }
+        let before = self.state();
+        let node = self.lower_each(stmt);
+        if node.is_none() || self.diagnostics.len() > before.diagnostics {
+            self.restore(before);
+            return None;
+        }
+        node
+    }
+
+    fn state(&self) -> State {
+        State {
+            function: self.function.clone(),
+            diagnostics: self.diagnostics.len(),
+            statements: self.statements,
+            pending: self.pending.clone(),
+            poisoned: self.poisoned,
+            inlined: (self.inlined_statements, self.inlined_nodes),
+            tables: self.tables.clone(),
+            literal_lets: self.literal_lets.len(),
+        }
+    }
+
+    /// Forgets what was lowered since then.
+    fn restore(&mut self, state: State) {
+        self.function = state.function;
+        self.diagnostics.truncate(state.diagnostics);
+        self.statements = state.statements;
+        self.pending = state.pending;
+        self.poisoned = state.poisoned;
+        (self.inlined_statements, self.inlined_nodes) = state.inlined;
+        self.tables = state.tables;
+        self.literal_lets.truncate(state.literal_lets);
     }
 
     /// A local of the body is defined by its first statement that mentions it, completely.
@@ -283,6 +335,60 @@ impl Lowerer<'_> {
             self.error("E0308", name.span, format!("more than {MAX_DIMENSIONS} loops around one statement"));
         }
     }
+}
+
+/// What lowering a statement changes.
+struct State {
+    function: Function,
+    diagnostics: usize,
+    statements: usize,
+    pending: Vec<Node>,
+    poisoned: bool,
+    inlined: (usize, usize),
+    tables: Vec<(usize, ArrayId)>,
+    literal_lets: usize,
+}
+
+/// Calls `found` with all expressions of some statements.
+fn visit_block(block: &[ast::Stmt], found: &mut impl FnMut(&ast::Expr)) {
+    for stmt in block {
+        let target = |target: &ast::Target, found: &mut dyn FnMut(&ast::Expr)| {
+            for index in &target.indices {
+                visit(&index.expr, found);
+                index.range.iter().flat_map(|range| [&range.lo, &range.hi]).for_each(|end| visit(end, found));
+            }
+            target.guard.iter().for_each(|guard| visit(guard, found));
+        };
+        match &stmt.kind {
+            ast::StmtKind::Let { target: left, value, .. } => {
+                target(left, found);
+                value.iter().for_each(|value| visit(value, found));
+            }
+            ast::StmtKind::Assign { target: left, value, .. } => {
+                target(left, found);
+                visit(value, found);
+            }
+            ast::StmtKind::Call { args, .. } => args.iter().for_each(|arg| visit(arg, found)),
+            ast::StmtKind::For { range, step, until, body, .. } => {
+                [&range.lo, &range.hi].into_iter().chain(step).chain(until).for_each(|part| visit(part, found));
+                visit_block(body, found);
+            }
+        }
+    }
+}
+
+/// Whether an expression has loops inside.
+fn reduces(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.visit(&mut |part| found |= matches!(part.kind, ExprKind::Reduce { .. } | ExprKind::Fold { .. }));
+    found
+}
+
+/// Whether an expression depends on the index of a loop whose bounds depend on data.
+fn counts(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.visit(&mut |part| found |= matches!(part.kind, ExprKind::Counter(_)));
+    found
 }
 
 fn stmt_until(stmt: &ast::Stmt) -> Option<&ast::Expr> {

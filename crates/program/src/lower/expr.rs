@@ -718,7 +718,7 @@ const AFFINE: &str =
     "affine expressions are made of parameters, indices, integers, `+`, `-`, and `*`, `/`, `%` by a constant";
 
 /// Whether evaluating an expression may be a fault, or out of bounds where a condition in front of it `protects` it.
-fn may_fail(expr: &Expr, protects: bool) -> bool {
+pub(super) fn may_fail(expr: &Expr, protects: bool) -> bool {
     let mut fails = false;
     expr.visit(&mut |part| {
         fails |= match &part.kind {

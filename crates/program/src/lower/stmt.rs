@@ -93,6 +93,9 @@ impl Lowerer<'_> {
         if self.is_counted(Some(range), step.as_ref()) {
             return self.lower_each(stmt);
         }
+        if let Some(stops) = self.lower_stopping(stmt) {
+            return Some(stops);
+        }
         let limits = self.lower_range(range);
         let step = step.as_ref().map_or(Some(1), |step| self.lower_step(step));
         self.scope.enter();
