@@ -15,6 +15,9 @@ use steps::Step;
 
 use crate::{Emit, Error, Math, Options, Result, Schedule};
 
+/// The part of the time that is for exact dependences.
+const EXACT_SHARE: u32 = 4;
+
 /// How long a stage took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
@@ -126,6 +129,11 @@ impl<'a> Line<'a> {
         Line { source, function, options, log, started: now.checked_sub(before).unwrap_or(now) }
     }
 
+    /// What finding exact dependences may cost; with others, a schedule can still be judged.
+    fn exact_share(&self) -> isl::Budget {
+        isl::Budget { time: Some(self.left() / EXACT_SHARE), ..isl::Budget::default() }
+    }
+
     /// How much time there is.
     fn left(&self) -> Duration {
         self.options.time_limit.saturating_sub(self.started.elapsed())
@@ -171,7 +179,7 @@ impl<'a> Line<'a> {
         let scop = self.stage("model", |line| line.poly(poly::model(ctx, line.function)))?;
         self.emit(Emit::Statements, || scop.to_string());
         self.stage("check", |line| line.poly(poly::check_program(&scop)))?;
-        let dependences = self.stage("deps", |line| line.poly(poly::dependences(&scop)))?;
+        let dependences = self.stage("deps", |line| line.poly(poly::dependences(&scop, line.exact_share())))?;
         self.stage("defined", |line| line.poly(poly::check_defined(&scop, &dependences)))?;
         let dependences = match self.options.strict_order {
             true => self.poly(dependences.in_strict_order())?,

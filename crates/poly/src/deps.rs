@@ -8,12 +8,12 @@
 
 use std::fmt;
 
-use isl::{Dim, Map, Schedule, UnionAccessInfo, UnionFlow, UnionMap, UnionSet};
-use program::{IterId, Subscript};
+use isl::{Budget, Dim, Map, Schedule, UnionAccessInfo, UnionFlow, UnionMap, UnionSet};
+use program::{ArrayId, IterId, Role, Subscript};
 
 use crate::equations;
 use crate::fault::{Attempt, Fault};
-use crate::scop::{Access, Scop, Statement, StatementKind};
+use crate::scop::{Access, Scop, ScopArray, Statement, StatementKind};
 use crate::tree::Marks;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,6 +59,9 @@ pub struct Dependences {
     pub without_source: UnionMap,
     /// Whether the order of updates counts as well.
     pub strict: bool,
+    /// Whether a flow comes from the last write before the read; otherwise from every write before it. Orders that keep the one keep
+    /// the other, because writes of one cell keep theirs; but who wrote what is read is known only from the first.
+    pub exact: bool,
 }
 
 impl Dependences {
@@ -94,6 +97,7 @@ impl Dependences {
             reduction: narrow(&self.reduction)?,
             without_source: self.without_source.clone().intersect_domain(domain.clone())?,
             strict: self.strict,
+            exact: self.exact,
         })
     }
 
@@ -104,8 +108,22 @@ impl Dependences {
     }
 }
 
-/// Computes the dependences of the original order, and of equations.
-pub fn dependences(scop: &Scop) -> diag::Result<Dependences> {
+/// Computes the dependences of the original order, and of equations: exact ones, or, where isl cannot find them or not within
+/// `budget`, which it may take for that, all pairs in order.
+pub fn dependences(scop: &Scop, budget: Budget) -> diag::Result<Dependences> {
+    let exact = scop.params.ctx().with_budget(budget, || Ok(compute(scop)));
+    let found = exact.map_err(Fault::from).and_then(|found| found).or_else(|fault| match fault {
+        Fault::Isl(error) => {
+            tracing::info!(%error, "no exact dependences");
+            all_pairs(scop)
+        }
+        fault => Err(fault),
+    });
+    found.map_err(|fault| fault.at("deps"))
+}
+
+/// Those of a program in which the writer of every read must be known.
+pub(crate) fn exact_dependences(scop: &Scop) -> diag::Result<Dependences> {
     compute(scop).map_err(|fault| fault.at("deps"))
 }
 
@@ -125,28 +143,86 @@ fn compute(scop: &Scop) -> Attempt<Dependences> {
     let overwrites = find_sources(definite.clone(), &definite, &earlier, &order)?.get_full_may_dependence()?;
     let by_updates = find_sources(updates.clone(), &definite, &scop.nothing()?, &order)?.get_full_may_dependence()?;
     let writes = definite.clone().union(updates)?;
+    let pairs = |sinks: &UnionMap, possible: &UnionMap| {
+        let flow = find_sources(sinks.clone(), &definite, possible, &order)?.get_full_may_dependence()?;
+        flow.intersect_range_factor_range(possible.clone())
+    };
+    let found = Found {
+        flow: flow.get_full_may_dependence()?.union(flow_of_updates.get_full_may_dependence()?)?,
+        anti: overwrites.clone().intersect_range_factor_range(overwriting_reads)?,
+        output: overwrites.intersect_range_factor_range(writes)?.union(by_updates)?,
+        without_source: flow.get_may_no_source()?.union(flow_of_updates.get_may_no_source()?)?,
+        scattered: scattered_pairs(scop, &reads, &pairs)?,
+    };
+    found.complete(scop, true)
+}
 
-    let defined = equations::sources(scop)?;
-    let flows =
-        flow.get_full_may_dependence()?.union(flow_of_updates.get_full_may_dependence()?)?.union(defined.flow)?;
-    let outputs = overwrites.clone().intersect_range_factor_range(writes)?.union(by_updates)?;
-    let scattered = scattered_pairs(scop, &definite, &reads, &order)?;
-    let flows = flows.union(scattered.ordered)?;
-    Ok(Dependences {
-        flow: flows.coalesce()?,
-        anti: overwrites
-            .intersect_range_factor_range(overwriting_reads)?
-            .union(scattered.anti)?
-            .union(defined.anti)?
-            .coalesce()?,
-        output: outputs.union(defined.output)?.coalesce()?,
-        reduction: reduction_pairs(scop)?.union(scattered.free)?,
-        without_source: flow
-            .get_may_no_source()?
-            .union(flow_of_updates.get_may_no_source()?)?
-            .union(defined.without_source)?,
-        strict: false,
-    })
+/// The same with every access before another one instead of the last. isl takes long to find the last where subscripts have
+/// remainders and quotients, and sometimes fails.
+fn all_pairs(scop: &Scop) -> Attempt<Dependences> {
+    let definite = scop.writes(|kind| !kind.is_update())?;
+    let updates = scop.writes(StatementKind::is_update)?;
+    let (of_updates, reads) = scop.reads()?;
+    let times = scop.order.to_isl(scop, Marks::Loops)?.get_map()?;
+    let mut before = scop.nothing()?;
+    for time in times.clone().range()?.sets()? {
+        let earlier = UnionMap::from_map(Map::lex_lt(time.get_space()?)?)?;
+        before = before.union(times.clone().apply_range(earlier)?.apply_range(times.clone().reverse()?)?)?;
+    }
+    let pairs = |sinks: &UnionMap, sources: &UnionMap| {
+        let met = sources.clone().apply_range(sinks.clone().range_map()?.reverse()?)?;
+        met.intersect_range_factor_domain(before.clone())
+    };
+    let all_reads = reads.clone().union(of_updates)?;
+    let writes = definite.clone().union(updates.clone())?;
+    let defined = pairs(&all_reads, &definite)?;
+    // Only arrays that the program makes must be assigned before they are read.
+    let own = |array: Option<(ArrayId, &ScopArray)>| {
+        array.is_some_and(|(_, array)| matches!(array.role, Role::Local | Role::Out))
+    };
+    let mut without_source = scop.nothing()?;
+    for read in all_reads.maps()? {
+        let array = read.get_tuple_name(Dim::Out)?;
+        if own(array.and_then(|name| scop.array_named(&name))) {
+            without_source = without_source.add_map(read)?;
+        }
+    }
+    if !without_source.is_empty()? {
+        without_source = without_source.wrap()?.subtract(defined.clone().range()?)?.unwrap()?;
+    }
+    let found = Found {
+        flow: defined.union(pairs(&reads, &updates)?)?,
+        anti: pairs(&definite, &all_reads)?,
+        output: pairs(&definite, &writes)?.union(pairs(&updates, &definite)?)?,
+        without_source,
+        scattered: scattered_pairs(scop, &reads, &pairs)?,
+    };
+    found.complete(scop, false)
+}
+
+/// What follows from the accesses and their order.
+struct Found {
+    flow: UnionMap,
+    anti: UnionMap,
+    output: UnionMap,
+    without_source: UnionMap,
+    scattered: Scattered,
+}
+
+impl Found {
+    /// With equations and the pairs of reductions.
+    fn complete(self, scop: &Scop, exact: bool) -> Attempt<Dependences> {
+        let defined = equations::sources(scop)?;
+        Ok(Dependences {
+            flow: self.flow.union(defined.flow)?.union(self.scattered.ordered)?.coalesce()?,
+            anti: self.anti.union(self.scattered.anti)?.union(defined.anti)?.coalesce()?,
+            output: self.output.union(defined.output)?.coalesce()?,
+            reduction: reduction_pairs(scop)?.union(self.scattered.free)?,
+            without_source: self.without_source.union(defined.without_source)?,
+            strict: false,
+            exact,
+        })
+    }
 }
 
 /// For each sink, the last definite source before it and every possible one since.
@@ -188,6 +264,9 @@ pub fn uses(index: &[Subscript], iter: IterId) -> bool {
     found
 }
 
+/// The pairs of some sinks with some sources that come before them.
+type PairsOf<'a> = dyn Fn(&UnionMap, &UnionMap) -> isl::Result<UnionMap> + 'a;
+
 /// What updates of cells that depend on data meet besides their init. Other updates have nothing but that in their cell.
 struct Scattered {
     /// Earlier reads.
@@ -199,7 +278,7 @@ struct Scattered {
 }
 
 /// Pairs with scattered updates that may meet in a cell with no definite write between them.
-fn scattered_pairs(scop: &Scop, definite: &UnionMap, reads: &UnionMap, order: &Schedule) -> Attempt<Scattered> {
+fn scattered_pairs(scop: &Scop, reads: &UnionMap, pairs_of: &PairsOf<'_>) -> Attempt<Scattered> {
     let mut pairs = Scattered { anti: scop.nothing()?, free: scop.nothing()?, ordered: scop.nothing()? };
     let scatters: Vec<&Statement> = scop.statements.iter().filter(|statement| statement.scatters()).collect();
     let all: Vec<(&Statement, &Access)> =
@@ -214,8 +293,7 @@ fn scattered_pairs(scop: &Scop, definite: &UnionMap, reads: &UnionMap, order: &S
         let sinks = UnionMap::from_map(write.map.clone())?;
         let groups = [(reads.clone(), &mut pairs.anti), (same, &mut pairs.free), (other, &mut pairs.ordered)];
         for (possible, found) in groups {
-            let flow = find_sources(sinks.clone(), definite, &possible, order)?.get_full_may_dependence()?;
-            *found = found.clone().union(flow.intersect_range_factor_range(possible)?)?;
+            *found = found.clone().union(pairs_of(&sinks, &possible)?)?;
         }
     }
     Ok(pairs)

@@ -39,6 +39,8 @@ struct Tally {
 struct Subject<'a> {
     case: &'a program_text::Generated,
     written: Rc<poly::Subject>,
+    /// The same with all pairs in order as dependences, as if there had been no time for exact ones.
+    all_pairs: Rc<poly::Subject>,
     params: Vec<i64>,
 }
 
@@ -49,13 +51,17 @@ impl<'a> Subject<'a> {
         let program = program::lower(&file, &source).unwrap();
         let ctx = Context::new().unwrap();
         let scop = poly::model(&ctx, &program.functions[0]).unwrap();
-        let dependences = poly::dependences(&scop).unwrap();
+        let dependences = poly::dependences(&scop, Budget::default()).unwrap();
         let mut params = vec![case.n as i64, case.m as i64];
         for param in &program.functions[0].params[2..] {
             let derived = param.derived.as_ref().unwrap();
             params.push(derived.eval(&|param| params[param.index()]).unwrap());
         }
-        Subject { case, written: Rc::new(poly::Subject { scop, dependences, written: None }), params }
+        let in_a_moment = Budget { operations: Some(1), ..Budget::default() };
+        let all_pairs = poly::dependences(&scop, in_a_moment).unwrap();
+        assert!(dependences.exact && !all_pairs.exact);
+        let subject = |dependences| Rc::new(poly::Subject { scop: scop.clone(), dependences, written: None });
+        Subject { case, written: subject(dependences), all_pairs: subject(all_pairs), params }
     }
 
     fn within<T>(&self, work: impl FnOnce() -> diag::Result<T>) -> diag::Result<T> {
@@ -86,7 +92,16 @@ impl<'a> Subject<'a> {
     /// Judges a state both ways; whether it is legal.
     fn judge(&self, state: &State, tally: &mut Tally) -> Result<bool, String> {
         let verdict = self.within(|| poly::prove(&state.subject, state.tree.clone()));
-        match verdict.map_err(|error| error.to_string())? {
+        let verdict = verdict.map_err(|error| error.to_string())?;
+        if state.subject.written.is_none() {
+            let other = self.within(|| poly::prove(&self.all_pairs, state.tree.clone()));
+            match (&verdict, other.map_err(|error| error.to_string())?) {
+                (Verdict::Legal(_), Verdict::Illegal(other)) => return Err(format!("all pairs: {other:?}")),
+                (Verdict::Illegal(_), Verdict::Legal(_)) => return Err("legal by all pairs".into()),
+                _ => {}
+            }
+        }
+        match verdict {
             Verdict::Unknown { .. } => {
                 tally.unknown += 1;
                 Ok(false)

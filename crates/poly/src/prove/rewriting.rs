@@ -8,13 +8,14 @@
 //! Not here: whether the tree of the new program is legal and its parallel loops are such; that is proven like any tree.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use diag::{Diagnostic, Span};
 use isl::{Dim, Map, UnionMap, UnionSet};
 use program::{Affine, ArrayId, Iter, IterId, Role};
 
 use super::{Subject, Violation, order};
-use crate::deps::{Dependences, dependences};
+use crate::deps::{Dependences, exact_dependences};
 use crate::fault::{Attempt, Fault};
 use crate::model::Parts;
 use crate::scop::{Access, ArrayOrigin, Scop, ScopArray, Statement};
@@ -168,7 +169,12 @@ fn check_all(before: &Rc<Subject>, mut draft: Draft) -> Result<(Rc<Subject>, Tre
     let tree = Tree::grow(std::mem::take(&mut draft.loops), std::mem::take(&mut draft.branches));
     check_order(before, &draft, &tree)?;
     draft.scop.adopt(&tree);
-    let mut after = dependences(&draft.scop)?;
+    if !before.dependences.exact {
+        // Who writes what the changed statements read is not known.
+        let spent = isl::Error::Budget { resource: isl::Resource::Time, spent: Duration::ZERO };
+        return Err(Fault::from(spent).at("deps").into());
+    }
+    let mut after = exact_dependences(&draft.scop)?;
     if before.dependences.strict {
         after = after.in_strict_order()?;
     }
