@@ -67,7 +67,10 @@ fn judge(program: &Program, schedule: &Schedule, computes: bool, tally: &mut Tal
                     let line = schedule.text[..refusal.span().start as usize].matches('\n').count();
                     is_illegal(program, &schedule.on_line(line), refusal)
                 }
-                None if diagnostics.iter().all(|diagnostic| matches!(diagnostic.code, "E0511" | "E0512" | "E0513")) => {
+                None if diagnostics
+                    .iter()
+                    .all(|diagnostic| matches!(diagnostic.code, "E0511" | "E0512" | "E0513" | "E0514")) =>
+                {
                     tally.unfit += 1;
                     Ok(())
                 }

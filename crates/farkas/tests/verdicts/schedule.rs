@@ -12,6 +12,8 @@ pub(crate) enum Time {
     Sum(Box<Time>, Box<Time>),
     Times(i64, Box<Time>),
     Floor(Box<Time>, i64),
+    /// 0 where an iterator is less than the number, else 1.
+    Half(usize, i64),
 }
 
 impl Time {
@@ -22,6 +24,7 @@ impl Time {
             Time::Sum(a, b) => a.value(values) + b.value(values),
             Time::Times(factor, a) => factor * a.value(values),
             Time::Floor(a, divisor) => a.value(values).div_euclid(*divisor),
+            Time::Half(iterator, limit) => i64::from(values[*iterator] >= *limit),
         }
     }
 
@@ -44,6 +47,7 @@ impl Time {
             Time::Sum(a, b) => format!("{} + {}", a.text(), b.text()),
             Time::Times(factor, a) => format!("{factor}*({})", a.text()),
             Time::Floor(a, divisor) => format!("floor(({})/{divisor})", a.text()),
+            Time::Half(..) => unreachable!("a half is said by a step"),
         }
     }
 }
@@ -72,6 +76,8 @@ pub(crate) struct Schedule {
     pub(crate) is_tree: bool,
     /// The times after each step before the last one.
     before: Vec<Vec<Vec<Entry>>>,
+    /// No step may follow.
+    ended: bool,
 }
 
 /// Why two instances are not in order.
@@ -100,7 +106,7 @@ impl Schedule {
             }
         };
         let ways = (0..program.statements.len()).map(way).collect();
-        Schedule { ways, text: String::new(), is_tree: false, before: Vec::new() }
+        Schedule { ways, text: String::new(), is_tree: false, before: Vec::new(), ended: false }
     }
 
     /// The schedule that the script has made on a line of its text, where it was refused.
@@ -209,7 +215,7 @@ impl Schedule {
                 ways[0].push(Entry::Loop { number: level, name: String::new(), time, kind: Kind::Serial });
             }
         }
-        Schedule { ways, text, is_tree: true, before: Vec::new() }
+        Schedule { ways, text, is_tree: true, before: Vec::new(), ended: false }
     }
 
     /// A random script of one to three steps.
@@ -221,8 +227,8 @@ impl Schedule {
                 lines.push(line);
                 schedule.before.push(schedule.ways.clone());
             }
-            // What later steps make of a marked loop is a question of its own.
-            if schedule.is_marked() {
+            // What later steps make of a marked or divided loop is a question of its own.
+            if schedule.is_marked() || schedule.ended {
                 break;
             }
         }
@@ -267,7 +273,7 @@ impl Schedule {
             (&all, name.clone())
         };
         let size = dice.among(&[2, 3, 4]);
-        match dice.roll(12) {
+        match dice.roll(16) {
             0 => {
                 self.each(chosen, &name, |time| time.times(-1));
                 Some(format!("reverse {place}"))
@@ -352,8 +358,56 @@ impl Schedule {
                 self.rename(chosen, &format!("{name}v{position}"));
                 Some(format!("vectorize {place} by {size} as {name}v{position}"))
             }
+            12 if !shared => {
+                self.each(&one, &name, |time| time.times(size));
+                Some(format!("scale S{statement}[{name}] by {size}"))
+            }
+            13 if !shared => {
+                let at = self.position(statement, &name)?;
+                self.strip(&one, &name, size, Kind::Serial);
+                self.rename(&one, &format!("{name}j{position}"));
+                let innermost = self.ways[statement].remove(at + 1);
+                self.ways[statement].push(innermost);
+                Some(format!("jam S{statement}[{name}] by {size} as {name}j{position}"))
+            }
+            14 if !shared && NAMES.contains(&name.as_str()) => {
+                let at = self.position(statement, &name)?;
+                let iterator = NAMES.iter().position(|known| *known == name)?;
+                let limit = dice.among(&[3, 4, 5]);
+                let half = Entry::Loop {
+                    number: 900 + position,
+                    name: String::new(),
+                    time: Time::Half(iterator, limit),
+                    kind: Kind::Serial,
+                };
+                self.ways[statement].insert(at, half);
+                self.ended = true;
+                Some(format!("split S{statement}[{name}] where {name} < {limit}"))
+            }
+            15 if program.form == Form::Single => Some(self.map(dice, program.depth)),
             _ => None,
         }
+    }
+
+    /// Times of the only statement, directly.
+    fn map(&mut self, dice: &mut Dice, depth: usize) -> String {
+        let mut order: Vec<usize> = (0..depth).collect();
+        order.rotate_left(dice.roll(depth));
+        let mut times = Vec::new();
+        for level in 0..depth {
+            let plain = Time::Iterator(order[level]);
+            times.push(match dice.roll(5) {
+                0 => plain.times(-1),
+                1 => plain.plus(Time::Iterator(order[dice.roll(depth)])),
+                2 => plain.times(2),
+                _ => plain,
+            });
+        }
+        let texts: Vec<String> = times.iter().map(Time::text).collect();
+        let entry = |(number, time)| Entry::Loop { number, name: String::new(), time, kind: Kind::Serial };
+        self.ways[0] = times.into_iter().enumerate().map(entry).collect();
+        self.ended = true;
+        format!("map {{ S0[{}] -> [{}] }}", NAMES[..depth].join(", "), texts.join(", "))
     }
 
     /// Whether two statements share loops that they did not share in the text.
