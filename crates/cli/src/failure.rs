@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use farkas::diag::Resource;
-use farkas::{CallError, Error};
+use farkas::{CallError, Error, RunError};
 
 /// Whose fault it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,9 +16,13 @@ pub(crate) enum Exit {
     Run,
     Usage,
     Bug,
+    Interrupted,
 }
 
 impl Exit {
+    /// What shells expect of a command that Ctrl-C ended.
+    pub(crate) const INTERRUPTED: i32 = 130;
+
     pub(crate) fn code(self) -> ExitCode {
         ExitCode::from(match self {
             Exit::Program => 1,
@@ -26,6 +30,7 @@ impl Exit {
             Exit::Budget => 3,
             Exit::Run => 4,
             Exit::Bug => 101,
+            Exit::Interrupted => Exit::INTERRUPTED as u8,
         })
     }
 
@@ -37,6 +42,7 @@ impl Exit {
             Exit::Budget => "budget",
             Exit::Run => "run",
             Exit::Bug => "bug",
+            Exit::Interrupted => "interrupted",
         }
     }
 }
@@ -84,6 +90,7 @@ impl Failure {
             Failure::Message { exit, .. } | Failure::Told(exit) => *exit,
             Failure::Engine(Error::User { .. }) => Exit::Program,
             Failure::Engine(Error::Budget { .. }) => Exit::Budget,
+            Failure::Engine(Error::Call(CallError::Run(RunError::Cancelled))) => Exit::Interrupted,
             Failure::Engine(Error::Fault { .. } | Error::Call(CallError::Run(_) | CallError::Interpret(_))) => {
                 Exit::Run
             }

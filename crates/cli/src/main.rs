@@ -8,6 +8,7 @@ mod commands;
 mod data;
 mod failure;
 mod files;
+mod interrupt;
 mod panic;
 mod terminal;
 
@@ -37,6 +38,7 @@ Exit codes:
     3  a budget ran out (see --time-limit)
     4  a run-time error, or a result that differs from --verify or --expect
   101  a bug in farkas
+  130  interrupted (Ctrl-C); no output file was written
 
 Environment:
   NO_COLOR     if set and not empty, no colours (unless --color=always)

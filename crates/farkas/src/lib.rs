@@ -71,3 +71,8 @@ pub fn syntax_tree(source: &Source) -> Result<String> {
     let file = syntax::parse(source).map_err(|diagnostics| Error::user(source, diagnostics))?;
     Ok(syntax::print_ast(&file))
 }
+
+/// The page on embedding, so that its examples are run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embedding.md")]
+pub struct Embedding;

@@ -17,6 +17,7 @@ use crate::data::spec::{self, Named, Origin};
 use crate::data::{HostArray, npy, show};
 use crate::failure::Failure;
 use crate::files::{self, Target};
+use crate::interrupt::Interruptible;
 use crate::terminal::{self, Terminal};
 use inputs::Given;
 
@@ -249,11 +250,15 @@ fn targets(options: &Options) -> Result<Vec<(String, Target)>, Failure> {
 pub(super) fn execute(function: &Function, repeat: u32, given: &Given) -> Result<(Vec<Written>, Duration), Failure> {
     let mut results = given.writes.clone();
     let mut shortest = Duration::MAX;
+    let interruptible = Interruptible::new();
     for repetition in 0..repeat {
         if repetition > 0 {
             results.clone_from(&given.writes);
         }
         let mut args = arguments(given, &mut results);
+        if let Some(token) = interruptible.token() {
+            args.cancel(token);
+        }
         let started = Instant::now();
         function.call(&mut args)?;
         shortest = shortest.min(started.elapsed());

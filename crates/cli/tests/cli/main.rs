@@ -7,6 +7,7 @@ mod eval;
 mod examples;
 mod explain;
 mod explore;
+mod interrupt;
 mod layout;
 mod limits;
 mod outputs;
