@@ -30,6 +30,8 @@ pub(super) struct Body<'a> {
     counters: Vec<(CounterId, LocalId)>,
     /// Scalars that only a loop inside the statement knows.
     scalars: Vec<(program::ArrayId, LocalId)>,
+    /// Arrays that only such a loop knows.
+    arrays: Vec<program::ArrayId>,
     ahead: Vec<Stmt>,
     /// The conditions on data under which the present expression is evaluated, since the last statement in front.
     conditions: Vec<Expr>,
@@ -50,6 +52,7 @@ impl<'a> Body<'a> {
             iters,
             counters: Vec::new(),
             scalars: Vec::new(),
+            arrays: Vec::new(),
             ahead: Vec::new(),
             conditions: Vec::new(),
         };
@@ -338,9 +341,14 @@ impl<'a> Body<'a> {
     /// A loop whose bounds depend on data, with all of its statements.
     fn each(&mut self, each: &Each) -> Attempt<Stmt> {
         let function = &self.scop.function;
+        // Those of loops inside belong to the loop around as well, which declares them.
+        let new = |array: &program::ArrayId| {
+            !self.arrays.contains(array) && !self.scalars.iter().any(|(known, _)| known == array)
+        };
         let (scalars, arrays): (Vec<_>, Vec<_>) =
-            each.own.iter().copied().partition(|array| function.array(*array).shape.is_empty());
-        let known = self.scalars.len();
+            each.own.iter().copied().filter(new).partition(|array| function.array(*array).shape.is_empty());
+        let (known, opened) = (self.scalars.len(), self.arrays.len());
+        self.arrays.extend(&arrays);
         for array in scalars {
             let (name, ty) = (function.array(array).name.clone(), function.array(array).ty);
             let local = self.local(&name, ty);
@@ -358,6 +366,7 @@ impl<'a> Body<'a> {
             Ok(scoped)
         });
         self.scalars.truncate(known);
+        self.arrays.truncate(opened);
         stmt
     }
 

@@ -289,21 +289,7 @@ impl Lowerer<'_> {
     fn check_own(&mut self, each: &Each) -> Option<()> {
         for id in &each.own {
             let array = self.function.array(*id);
-            let mentions = |node: &&Node| mentions(node, *id);
-            let whole = match each.body.iter().find(mentions) {
-                Some(Node::Assign(assign)) if assign.target == *id && assign.guard.is_true() => {
-                    let full = |(at, extent): (&Affine, &Affine)| {
-                        let bound = assign.foralls.iter().find(|bound| at.as_iter() == Some(bound.iter));
-                        bound.is_some_and(|bound| bound.lo.as_constant() == Some(0) && bound.hi == *extent)
-                    };
-                    assign.value.reads(*id).is_none()
-                        && assign.foralls.len() == assign.index.len()
-                        && assign.index.iter().zip(&array.shape).all(full)
-                }
-                None => true,
-                _ => false,
-            };
-            if !whole {
+            if !is_defined_first(&each.body, *id, &array.shape) {
                 let (name, span) = (array.name.clone(), array.span);
                 let message = format!("`{name}` is not defined completely where it is declared");
                 self.report(
@@ -395,6 +381,27 @@ fn stmt_until(stmt: &ast::Stmt) -> Option<&ast::Expr> {
     match &stmt.kind {
         ast::StmtKind::For { until, .. } => until.as_ref(),
         _ => None,
+    }
+}
+
+/// Whether the first statement that mentions an array defines all of it, in the block in which it is declared.
+fn is_defined_first(nodes: &[Node], id: ArrayId, shape: &[Affine]) -> bool {
+    let mut mentioning = nodes.iter().filter(|node| mentions(node, id));
+    let (first, alone) = (mentioning.next(), mentioning.next().is_none());
+    match first {
+        Some(Node::Assign(assign)) if assign.target == id && assign.guard.is_true() => {
+            let full = |(at, extent): (&Affine, &Affine)| {
+                let bound = assign.foralls.iter().find(|bound| at.as_iter() == Some(bound.iter));
+                bound.is_some_and(|bound| bound.lo.as_constant() == Some(0) && bound.hi == *extent)
+            };
+            assign.value.reads(id).is_none()
+                && assign.foralls.len() == assign.index.len()
+                && assign.index.iter().zip(shape).all(full)
+        }
+        Some(Node::For(node)) => alone && is_defined_first(&node.body, id, shape),
+        Some(Node::Each(each)) => alone && is_defined_first(&each.body, id, shape),
+        Some(_) => false,
+        None => true,
     }
 }
 

@@ -366,6 +366,11 @@ impl Lowerer<'_> {
             Reduce { scan, indices, guard, body, .. } => {
                 if indices.iter().all(|index| index.name.name != name) {
                     self.collect_uses(body, name, found);
+                    // Where rows begin and end: `ptr[i]` has one cell more than there are rows, so this counts if nothing else does.
+                    for range in indices.iter().filter_map(|index| index.range.as_ref()) {
+                        let ends = self.uses(&range.lo, name).into_iter().chain(self.uses(&range.hi, name));
+                        found.extend(ends.map(|each| Use { wrapped: true, ..each }));
+                    }
                     if let (true, [index], Some(guard)) = (*scan, indices.as_slice(), guard)
                         && ends_at(guard, &index.name.name, name)
                     {
