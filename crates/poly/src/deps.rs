@@ -16,6 +16,7 @@ use crate::fault::{Attempt, Fault};
 use crate::scop::{Access, Scop, ScopArray, Statement, StatementKind};
 use crate::tree::Marks;
 
+/// Why two instances keep their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DependenceKind {
     /// A value is written, then read.
@@ -29,9 +30,11 @@ pub enum DependenceKind {
 }
 
 impl DependenceKind {
+    /// All of them, in the order in which they are told.
     pub const ALL: [DependenceKind; 4] =
         [DependenceKind::Flow, DependenceKind::Anti, DependenceKind::Output, DependenceKind::Reduction];
 
+    /// As messages and JSON call it.
     pub fn name(self) -> &'static str {
         match self {
             DependenceKind::Flow => "flow",
@@ -51,9 +54,13 @@ impl DependenceKind {
 /// All dependences of a Scop. Each relation keeps the cell: `{ source -> [sink -> cell] }`.
 #[derive(Clone, Debug)]
 pub struct Dependences {
+    /// From writes to later reads.
     pub flow: UnionMap,
+    /// From reads to later writes.
     pub anti: UnionMap,
+    /// From writes to later writes.
     pub output: UnionMap,
+    /// Between updates whose order is free.
     pub reduction: UnionMap,
     /// Reads that no statement's write reaches, as `{ instance -> cell }`.
     pub without_source: UnionMap,
@@ -65,6 +72,7 @@ pub struct Dependences {
 }
 
 impl Dependences {
+    /// Those of one kind.
     pub fn of_kind(&self, kind: DependenceKind) -> &UnionMap {
         match kind {
             DependenceKind::Flow => &self.flow,

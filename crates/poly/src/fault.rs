@@ -8,10 +8,13 @@ use program::Function;
 /// A failure inside `poly`: isl's, or a broken assumption of ours.
 #[derive(Debug)]
 pub enum Fault {
+    /// isl failed, or a budget ran out.
     Isl(isl::Error),
+    /// Something does not hold that we rely on.
     Bug(String),
 }
 
+/// What comes of work inside a stage.
 pub type Attempt<T> = Result<T, Fault>;
 
 /// What isl's budget ran out of.
@@ -31,6 +34,7 @@ impl From<isl::Error> for Fault {
 }
 
 impl Fault {
+    /// A broken assumption, told in a sentence.
     pub fn bug(what: impl Into<String>) -> Fault {
         Fault::Bug(what.into())
     }

@@ -15,12 +15,14 @@ use crate::scop::Scop;
 /// One edge: every kind of dependence between two statements, with the arrays that carry it.
 pub(crate) type Carriers = BTreeSet<(DependenceKind, String)>;
 
+/// Which statements depend on which, and through what.
 #[derive(Debug)]
 pub struct DependenceGraph {
     graph: DiGraph<String, Carriers>,
 }
 
 impl DependenceGraph {
+    /// The graph of a program.
     pub fn new(scop: &Scop, dependences: &Dependences) -> diag::Result<DependenceGraph> {
         build(scop, dependences).map_err(|fault| fault.at("deps"))
     }

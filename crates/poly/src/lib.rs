@@ -3,6 +3,7 @@
 //! In: a verified array program.  Out: a loop tree, by way of a schedule that has been proven legal.
 //! Not here: scripts and what steps do (`steps`), which schedule is good (`choice`), machine code (`cpu`).
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod check;
 mod deps;

@@ -99,6 +99,7 @@ pub enum Replay {
 /// A difference between the schedule and the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disagreement {
+    /// In a sentence, with instances and cells.
     pub what: String,
 }
 

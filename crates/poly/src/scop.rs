@@ -15,12 +15,15 @@ use crate::witness::At;
 /// A function as sets and maps.
 #[derive(Clone, Debug)]
 pub struct Scop {
+    /// The program that it is made of.
     pub function: Function,
+    /// The sizes, as isl knows them.
     pub params: Params,
     /// The parameter values that are possible: not negative, and as `where` says.
     pub context: Set,
     /// The function's arrays under the same ids, then accumulators of reductions and what transformations add.
     pub arrays: Vec<ScopArray>,
+    /// In textual order; their positions are their ids.
     pub statements: Vec<Statement>,
     /// The arrays whose clauses have no order of their own.
     pub equations: Equations,
@@ -33,14 +36,18 @@ pub struct Scop {
 pub struct ScopArray {
     /// Unique in the Scop, and its tuple name in maps.
     pub name: String,
+    /// Of its cells.
     pub ty: ScalarType,
     /// Extents over the parameters. Those of an array of ours may be negative where there is nothing to keep in it.
     pub shape: Vec<Affine>,
+    /// Whether callers see it, and how.
     pub role: Role,
+    /// Where it comes from.
     pub origin: ArrayOrigin,
     /// The first so many dimensions give an accumulator cells of its own in every iteration of ordered loops; it could do
     /// without them.
     pub expanded: usize,
+    /// Where it is declared.
     pub span: Span,
 }
 
@@ -55,12 +62,14 @@ pub enum ArrayOrigin {
     Buffer,
 }
 
+/// What is run once for each point of a set: one store, or a loop that data bounds.
 #[derive(Clone, Debug)]
 pub struct Statement {
     /// Unique in the Scop, and its tuple name in sets and maps.
     pub name: String,
     /// The name of the source statement it comes from.
     pub source: String,
+    /// What part of an assignment it is.
     pub kind: StatementKind,
     /// Its dimensions, outermost first.
     pub iters: Vec<IterId>,
@@ -68,8 +77,11 @@ pub struct Statement {
     pub ordered: usize,
     /// How many of them, counted from the outermost, are not reduced: all, except in an update.
     pub kept: usize,
+    /// Its instances.
     pub domain: Set,
+    /// What it stores to.
     pub write: Access,
+    /// What it loads, also for its conditions.
     pub reads: Vec<Access>,
     /// A loop whose bounds depend on data, which is the statement as a whole; `value` then says nothing.
     pub block: Option<Block>,
@@ -79,6 +91,7 @@ pub struct Statement {
     pub value: Expr,
     /// When an instance runs in the program as it is written: places and loops in turn, outermost first.
     pub time: Vec<Affine>,
+    /// The assignment in the source.
     pub span: Span,
 }
 
@@ -99,6 +112,7 @@ pub struct Inside {
     pub reads: Vec<Access>,
 }
 
+/// The part that a statement has in an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatementKind {
     /// A statement without reductions.
@@ -114,8 +128,11 @@ pub enum StatementKind {
 /// One array reference of a statement.
 #[derive(Clone, Debug)]
 pub struct Access {
+    /// Of which array.
     pub array: ArrayId,
+    /// Which cell, by iterators and data.
     pub index: Vec<Subscript>,
+    /// Where it stands in the source.
     pub span: Span,
     /// From the instances that perform it to the cell; to all cells that come into question if it depends on data.
     pub map: Map,
@@ -176,14 +193,17 @@ impl Statement {
 }
 
 impl Scop {
+    /// The array of an id.
     pub fn array(&self, id: ArrayId) -> &ScopArray {
         &self.arrays[id.index()]
     }
 
+    /// The statement of a name.
     pub fn statement(&self, name: &str) -> Option<&Statement> {
         self.statements.iter().find(|statement| statement.name == name)
     }
 
+    /// The array of a name, with its id.
     pub fn array_named(&self, name: &str) -> Option<(ArrayId, &ScopArray)> {
         let position = self.arrays.iter().position(|array| array.name == name)?;
         Some((ArrayId(position as u32), &self.arrays[position]))
@@ -268,6 +288,7 @@ impl Scop {
 }
 
 impl StatementKind {
+    /// As listings of statements call it.
     pub fn name(self) -> String {
         match self {
             StatementKind::Assign => "assign".into(),
@@ -277,6 +298,7 @@ impl StatementKind {
         }
     }
 
+    /// Whether it adds to what is in its cell.
     pub fn is_update(self) -> bool {
         matches!(self, StatementKind::Update(_))
     }

@@ -13,6 +13,7 @@ pub struct Params {
 }
 
 impl Params {
+    /// The parameters of a function.
     pub fn new(ctx: &Context, function: &Function) -> Attempt<Params> {
         let mut space = Space::params_alloc(ctx, 0)?;
         for param in &function.params {
@@ -21,10 +22,12 @@ impl Params {
         Ok(Params { ctx: ctx.clone(), space })
     }
 
+    /// Where all of its objects live.
     pub fn ctx(&self) -> &Context {
         &self.ctx
     }
 
+    /// The space with nothing but the parameters.
     pub fn space(&self) -> Space {
         self.space.clone()
     }
@@ -45,11 +48,14 @@ impl Params {
 /// A set space whose dimensions are iterators; affine expressions are read relative to it.
 #[derive(Clone, Debug)]
 pub struct Frame {
+    /// What expressions are read relative to.
     pub space: Space,
+    /// The iterator of each dimension.
     pub iters: Vec<IterId>,
 }
 
 impl Frame {
+    /// The frame of some iterators, with the tuple name given.
     pub fn new(params: &Params, function: &Function, name: Option<&str>, iters: &[IterId]) -> Attempt<Frame> {
         let names: Vec<&str> = iters.iter().map(|iter| function.iter(*iter).name.as_str()).collect();
         Ok(Frame { space: params.tuple(name, &names)?, iters: iters.to_vec() })
@@ -59,10 +65,12 @@ impl Frame {
         self.iters.iter().position(|known| *known == iter)
     }
 
+    /// An affine expression.
     pub fn aff(&self, affine: &Affine) -> Attempt<Aff> {
         aff(&self.space, affine, &|iter| self.position(iter))
     }
 
+    /// The points at which a condition holds.
     pub fn cond(&self, cond: &Cond) -> Attempt<Set> {
         cond_set(&self.space, cond, &|iter| self.position(iter))
     }

@@ -8,7 +8,9 @@ use crate::fault::{Attempt, Fault};
 /// Values of the parameters, and of the set's dimensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
+    /// In the order of the function's.
     pub params: Vec<i64>,
+    /// One value per dimension.
     pub point: Vec<i64>,
 }
 

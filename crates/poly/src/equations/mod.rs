@@ -25,6 +25,7 @@ use crate::witness::{Sample, show_cell, show_params, smallest};
 /// The equations of a Scop.
 #[derive(Clone, Debug, Default)]
 pub struct Equations {
+    /// Each a group of arrays that need each other.
     pub systems: Vec<System>,
     refused: Vec<Refusal>,
 }
@@ -44,10 +45,12 @@ impl Equations {
         self.systems.iter().find(|system| system.arrays.contains(&array))
     }
 
+    /// Whether an array is defined by equations.
     pub fn contains(&self, array: ArrayId) -> bool {
         self.system_of(array).is_some()
     }
 
+    /// Whether all arrays are assigned in textual order.
     pub fn is_empty(&self) -> bool {
         self.systems.is_empty()
     }
