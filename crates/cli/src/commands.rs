@@ -39,8 +39,28 @@ pub(crate) struct Compile {
     #[arg(long, value_enum, default_value_t, value_name = "RULES", help_heading = "Compiling")]
     math: Math,
 
+    /// What to compile to: cpu, ptx, or ptx with an architecture such as ptx:sm_80
+    #[arg(long, value_name = "TARGET", default_value = "cpu", help_heading = "Compiling")]
+    target: farkas::Target,
+
+    /// Where PTX runs
+    #[arg(long, value_enum, default_value_t, value_name = "DEVICE", help_heading = "Compiling")]
+    device: Device,
+
     #[command(flatten)]
     proof: Proof,
+}
+
+/// Where PTX runs.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Device {
+    /// On the first GPU if there is one, otherwise on the emulator
+    #[default]
+    Any,
+    /// On the emulator, which reports races, uninitialised reads and accesses past the end
+    Emulate,
+    /// On the first GPU
+    Gpu,
 }
 
 /// How floats may be rounded.
@@ -95,6 +115,12 @@ impl Compile {
             emit,
             verify_dynamic: self.verify_dynamic,
             cpu: self.cpu,
+            target: self.target,
+            device: match self.device {
+                Device::Any => farkas::Device::Any,
+                Device::Emulate => farkas::Device::Emulate,
+                Device::Gpu => farkas::Device::Gpu,
+            },
             threads: self.threads.map_or(farkas::Threads::All, |threads| farkas::Threads::Count(threads.into())),
             math: match self.math {
                 Math::Strict => farkas::Math::Strict,

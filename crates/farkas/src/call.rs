@@ -6,8 +6,9 @@ use program::{ArgRef, Array, ArrayId, Data, Function, Role, ScalarType, Slice, V
 
 use crate::Cancel;
 use crate::args::{Args, Given, View};
-use crate::pipeline::Code;
+use crate::pipeline::{Code, Made};
 use crate::sizes::{self, Dimension};
+use crate::target;
 use crate::threads::Team;
 
 /// Why a call was refused, or failed while it ran.
@@ -56,8 +57,14 @@ pub enum CallError {
     NoThreads,
     #[error("no pool of threads could be made: {why}")]
     Pool { why: String },
+    #[error(
+        "this library was built without the feature `cuda`, so it cannot launch anything; `Device::Emulate` runs without a GPU"
+    )]
+    NoLauncher,
     #[error(transparent)]
     Run(#[from] cpu::CallError),
+    #[error(transparent)]
+    Gpu(#[from] ptx::RunError),
     #[error(transparent)]
     Interpret(#[from] interp::Error),
 }
@@ -181,12 +188,21 @@ pub(crate) fn shape_of(function: &Function, args: &Args<'_>, name: &str) -> Resu
     sizes::shape(function, array, &params)
 }
 
-/// Runs machine code.
+/// Runs machine code, or kernels.
 pub(crate) fn call(function: &Function, code: &Code, team: &Team, args: &mut Args<'_>) -> Result<(), CallError> {
     let matched = match_args(function, args)?;
     if !loops::index_arithmetic_fits(&code.kernel, &matched.params) {
         return Err(CallError::IndexOverflow { sizes: sizes::show(function, &matched.params) });
     }
+    let compiled = match &code.made {
+        Made::Cpu(compiled) => compiled,
+        Made::Ptx { program, device } => {
+            let roles = program.loops.arrays.iter().map(|array| array.role);
+            return with_copies(function, roles, args, |env| {
+                target::run(program, *device, &env.params, &env.scalars, &mut env.arrays)
+            });
+        }
+    };
     // Views that are not row-major in memory are packed, and written back afterwards.
     let mut packed: Vec<(usize, Data)> = Vec::new();
     for position in &matched.arrays {
@@ -220,7 +236,7 @@ pub(crate) fn call(function: &Function, code: &Code, team: &Team, args: &mut Arg
     };
     let cancel = args.cancel.as_ref().map(Cancel::flag);
     let run = cpu::Run { pool: team.pool.as_deref(), threads, worth_sharing: team.worth_sharing, cancel };
-    code.compiled.call_with(&matched.params, &matched.scalars, &mut in_order, &run)?;
+    compiled.call_with(&matched.params, &matched.scalars, &mut in_order, &run)?;
     drop(in_order);
     drop(buffers);
     for (position, data) in &packed {
@@ -233,11 +249,22 @@ pub(crate) fn call(function: &Function, code: &Code, team: &Team, args: &mut Arg
 
 /// Runs the reference interpreter.
 pub(crate) fn interpret(function: &Function, args: &mut Args<'_>) -> Result<(), CallError> {
+    let roles = function.arrays.iter().map(|array| array.role);
+    with_copies(function, roles, args, |env| Ok(interp::run_program(function, env)?))
+}
+
+/// Runs something on copies of the arrays; `roles` are those of all its arrays, the function's arguments in their order among them.
+fn with_copies(
+    function: &Function,
+    roles: impl Iterator<Item = Role> + Clone,
+    args: &mut Args<'_>,
+    run: impl FnOnce(&mut Env) -> Result<(), CallError>,
+) -> Result<(), CallError> {
     let matched = match_args(function, args)?;
     let data = |view: &View<'_>| view.as_slice().map_or_else(|| view.to_data(), |slice: Slice<'_>| slice.to_data());
     let mut positions = matched.arrays.iter();
-    let arrays = function.arrays.iter().map(|array| {
-        let position = if array.role == Role::Local { None } else { positions.next() };
+    let arrays = roles.clone().map(|role| {
+        let position = if role == Role::Local { None } else { positions.next() };
         position.and_then(|position| match &args.given[*position].1 {
             Given::Read(view) => Some(data(view)),
             Given::Write(view) => Some(data(&view.reborrow())),
@@ -245,8 +272,8 @@ pub(crate) fn interpret(function: &Function, args: &mut Args<'_>) -> Result<(), 
         })
     });
     let mut env = Env { params: matched.params.clone(), scalars: matched.scalars.clone(), arrays: arrays.collect() };
-    interp::run_program(function, &mut env)?;
-    let results = function.arrays.iter().zip(env.arrays).filter(|(array, _)| array.role != Role::Local);
+    run(&mut env)?;
+    let results = roles.zip(env.arrays).filter(|(role, _)| *role != Role::Local);
     for ((_, data), position) in results.zip(&matched.arrays) {
         if let (Given::Write(view), Some(data)) = (&mut args.given[*position].1, data) {
             view.assign(&data);

@@ -23,6 +23,8 @@ pub enum Emit {
     Loops,
     /// The loops as C99.
     C,
+    /// Kernels for NVIDIA's GPUs.
+    Ptx,
     /// The lane programs of vector loops.
     Lanes,
     /// Cranelift's intermediate form.
@@ -32,7 +34,7 @@ pub enum Emit {
 }
 
 impl Emit {
-    pub const ALL: [Emit; 12] = [
+    pub const ALL: [Emit; 13] = [
         Emit::Ast,
         Emit::Program,
         Emit::Statements,
@@ -42,6 +44,7 @@ impl Emit {
         Emit::Script,
         Emit::Loops,
         Emit::C,
+        Emit::Ptx,
         Emit::Lanes,
         Emit::Clif,
         Emit::Asm,
@@ -58,6 +61,7 @@ impl Emit {
             Emit::Script => "script",
             Emit::Loops => "loops",
             Emit::C => "c",
+            Emit::Ptx => "ptx",
             Emit::Lanes => "lanes",
             Emit::Clif => "clif",
             Emit::Asm => "asm",

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use diag::{Diagnostic, Source};
 
-use crate::pipeline::{self, Code, Log, Order, Timing};
+use crate::pipeline::{self, Code, Log, Made, Order, Timing};
 use crate::prepared::Prepared;
 use crate::schedule;
 use crate::threads::{Team, Threads};
-use crate::{Args, Emit, Error, Result, Schedule, Signature, call};
+use crate::{Args, Device, Emit, Error, Result, Schedule, Signature, Target, call};
 
 /// Which roundings of floats are as the program says. Sums and products of reductions may be regrouped in any case, unless their
 /// order is strict.
@@ -48,6 +48,10 @@ pub struct Options {
     pub threads: Threads,
     /// A parallel loop is shared among threads if its iterations after the first one are expected to take at least so long.
     pub worth_sharing: Duration,
+    /// What to compile to.
+    pub target: Target,
+    /// Where PTX runs.
+    pub device: Device,
     /// A schedule to follow instead of those in the program's file.
     pub schedule: Option<Schedule>,
 }
@@ -64,6 +68,8 @@ impl Default for Options {
             math: Math::Strict,
             verify_dynamic: false,
             cpu: None,
+            target: Target::Cpu,
+            device: Device::Any,
             threads: Threads::All,
             worth_sharing: cpu::Run::WORTH_SHARING,
             schedule: None,
@@ -295,7 +301,11 @@ impl Function {
         log: Log,
         options: &Options,
     ) -> Result<Function> {
-        let team = Team::new(options, code.compiled.is_parallel())?;
+        let parallel = match &code.made {
+            Made::Cpu(compiled) => compiled.is_parallel(),
+            Made::Ptx { .. } => false,
+        };
+        let team = Team::new(options, parallel)?;
         let signature = Signature::of(&program);
         Ok(Function(Arc::new(Compiled { source: source.clone(), signature, program, code, team, log })))
     }

@@ -33,6 +33,7 @@ mod prepared;
 mod schedule;
 mod signature;
 mod sizes;
+mod target;
 mod threads;
 
 pub use args::{Args, Element, ScalarArg};
@@ -54,6 +55,7 @@ pub use program::{Data, Role, ScalarType, Value};
 pub use rayon;
 pub use schedule::Schedule;
 pub use signature::{Argument, Signature};
+pub use target::{Device, Target};
 pub use threads::{Cancel, Threads};
 
 /// Formats a source file; see `docs/language.md` for the rules.

@@ -7,13 +7,13 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use choice::Followed;
-use diag::Source;
+use diag::{Diagnostic, Source};
 use isl::Context;
 use poly::{DependenceGraph, Proven, Scop, Subject};
 use program::Function;
 use steps::Step;
 
-use crate::{Emit, Error, Math, Options, Result, Schedule};
+use crate::{Device, Emit, Error, Math, Options, Result, Schedule, Target};
 
 /// The part of the time that is for exact dependences.
 const EXACT_SHARE: u32 = 4;
@@ -64,7 +64,16 @@ impl Log {
 #[derive(Debug)]
 pub(crate) struct Code {
     pub(crate) kernel: loops::Verified,
-    pub(crate) compiled: cpu::Compiled,
+    pub(crate) made: Made,
+}
+
+/// What is called.
+#[derive(Debug)]
+pub(crate) enum Made {
+    /// Machine code.
+    Cpu(cpu::Compiled),
+    /// Kernels, and what the host does between them.
+    Ptx { program: Box<ptx::Program>, device: Device },
 }
 
 /// One function on its way.
@@ -251,6 +260,14 @@ impl<'a> Line<'a> {
             let text = self.poly(c::emit(&kernel, self.function, self.source))?;
             self.emit(Emit::C, || text);
         }
+        if self.options.emit.contains(&Emit::Ptx) || self.options.target != Target::Cpu {
+            let program = self.stage("ptx", |line| line.ptx(&kernel))?;
+            self.emit(Emit::Ptx, || program.module.text());
+            if self.options.target != Target::Cpu {
+                let made = Made::Ptx { program: Box::new(program), device: self.options.device };
+                return Ok(Code { kernel, made });
+            }
+        }
         let keep_text = self.options.emit.iter().any(|emit| matches!(emit, Emit::Lanes | Emit::Clif | Emit::Asm));
         let cpu_options = cpu::Options { keep_text, tier: self.options.cpu, ..cpu::Options::default() };
         let compiled = self.stage("codegen", |line| line.poly(cpu::compile_with(&kernel, &cpu_options)))?;
@@ -260,7 +277,18 @@ impl<'a> Line<'a> {
         });
         self.emit(Emit::Clif, || compiled.clif().to_string());
         self.emit(Emit::Asm, || compiled.asm().to_string());
-        Ok(Code { kernel, compiled })
+        Ok(Code { kernel, made: Made::Cpu(compiled) })
+    }
+
+    fn ptx(&self, kernel: &loops::Verified) -> Result<ptx::Program> {
+        ptx::emit(kernel, self.options.target.ptx()).map_err(|error| match error {
+            ptx::EmitError::Unsupported(what) => {
+                let message = format!("`{}` has no translation to PTX: {what}", self.function.name);
+                let diagnostic = Diagnostic::error("E0601", self.function.span, message);
+                Error::user(self.source, vec![diagnostic.help("`--target=cpu` compiles it for this machine")])
+            }
+            error @ ptx::EmitError::Invalid(_) => Error::new(self.source, diag::Error::bug("ptx", error.to_string())),
+        })
     }
 
     fn emit_schedule(&mut self, Decided { proven, steps }: &Decided) -> Result<()> {

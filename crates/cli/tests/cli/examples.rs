@@ -17,6 +17,26 @@ fn schedules_for_examples_run_as_they_say() {
 }
 
 #[test]
+fn examples_run_as_ptx_or_say_why_not() {
+    let (mut agree, mut refused) = (0, 0);
+    for path in files(&repository().join("examples"), "fks") {
+        let text = std::fs::read_to_string(&path).expect("an example is text");
+        let line = text.lines().find_map(|line| line.strip_prefix("# run: farkas ")).expect("a `# run:` line");
+        let words = line.split_whitespace().chain(["--verify", "--target=ptx", "--device=emulate"]);
+        let output = command(&repository()).args(words).output().expect("the binary starts");
+        let outcome = outcome(&output);
+        if outcome.stderr.contains("error[E0601]") {
+            assert_eq!(outcome.code, Some(1), "{outcome:#?}");
+            refused += 1;
+            continue;
+        }
+        assert!(outcome.succeeds().stderr.contains("the interpreter agrees"), "{}", path.display());
+        agree += 1;
+    }
+    assert!(agree > 5 * refused, "{agree} agree, {refused} are refused");
+}
+
+#[test]
 fn fast_math_multiplies_by_reciprocals_and_agrees() {
     let line = "examples/softmax.fks -D B=3,N=50 --in X=rand:1 --schedule examples/schedules/softmax.sched --verify";
     let run = |rules: &[&str]| {

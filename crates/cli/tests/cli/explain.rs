@@ -66,9 +66,12 @@ fn program(code: &str, page: &str, side: &str) -> Vec<u8> {
 fn check(code: &str, page: &str, side: &str) -> Outcome {
     let place = Place::new();
     place.write("program.fks", &program(code, page, side));
-    // Whether loops can be written down is found only where they are.
-    let command = if code == "E0519" { "build" } else { "check" };
-    let mut words = vec![command, "program.fks"];
+    // Whether loops can be written down, and for whom, is found only where they are.
+    let mut words = match code {
+        "E0519" => vec!["build", "program.fks"],
+        "E0601" => vec!["build", "program.fks", "--target=ptx"],
+        _ => vec!["check", "program.fks"],
+    };
     for (info, name) in [("sched", "program.sched"), ("yaml", "program.yaml")] {
         if let Some(schedule) = block(page, &format!("{info} {side}")) {
             place.write(name, schedule.as_bytes());
