@@ -20,6 +20,7 @@ pages! {
     E0410 E0411 E0412 E0413 E0414
     E0501 E0502 E0503 E0504 E0510 E0511 E0512 E0513 E0514 E0515
     E0516 E0517 E0518 E0519
+    E0601
 }
 
 /// The page of a code such as `E0401`, as Markdown.

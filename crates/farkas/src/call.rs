@@ -61,6 +61,8 @@ pub enum CallError {
         "this library was built without the feature `cuda`, so it cannot launch anything; `Device::Emulate` runs without a GPU"
     )]
     NoLauncher,
+    #[error("only calls of code for this machine can be prepared, and this is PTX")]
+    NoMachineCode,
     #[error(transparent)]
     Run(#[from] cpu::CallError),
     #[error(transparent)]

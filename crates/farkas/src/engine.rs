@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use diag::{Diagnostic, Source};
 
-use crate::pipeline::{self, Code, Log, Made, Order, Timing};
+use crate::pipeline::{self, Code, Log, Order, Timing};
 use crate::prepared::Prepared;
 use crate::schedule;
 use crate::threads::{Team, Threads};
@@ -301,11 +301,7 @@ impl Function {
         log: Log,
         options: &Options,
     ) -> Result<Function> {
-        let parallel = match &code.made {
-            Made::Cpu(compiled) => compiled.is_parallel(),
-            Made::Ptx { .. } => false,
-        };
-        let team = Team::new(options, parallel)?;
+        let team = Team::new(options, code.compiled().is_ok_and(cpu::Compiled::is_parallel))?;
         let signature = Signature::of(&program);
         Ok(Function(Arc::new(Compiled { source: source.clone(), signature, program, code, team, log })))
     }

@@ -13,7 +13,7 @@ use poly::{DependenceGraph, Proven, Scop, Subject};
 use program::Function;
 use steps::Step;
 
-use crate::{Device, Emit, Error, Math, Options, Result, Schedule, Target};
+use crate::{CallError, Device, Emit, Error, Math, Options, Result, Schedule, Target};
 
 /// The part of the time that is for exact dependences.
 const EXACT_SHARE: u32 = 4;
@@ -65,6 +65,16 @@ impl Log {
 pub(crate) struct Code {
     pub(crate) kernel: loops::Verified,
     pub(crate) made: Made,
+}
+
+impl Code {
+    /// Machine code of this host.
+    pub(crate) fn compiled(&self) -> std::result::Result<&cpu::Compiled, CallError> {
+        match &self.made {
+            Made::Cpu(compiled) => Ok(compiled),
+            Made::Ptx { .. } => Err(CallError::NoMachineCode),
+        }
+    }
 }
 
 /// What is called.

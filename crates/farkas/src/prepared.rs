@@ -43,7 +43,7 @@ impl Prepared {
         if !declared.map(name).eq(written.map(name)) {
             return Err(Error::Bug { stage: "prepare", what: "arrays are not declared in their order".to_string() });
         }
-        let plan = Plan::new(&code.compiled, &params).map_err(CallError::Run)?;
+        let plan = Plan::new(code.compiled()?, &params).map_err(CallError::Run)?;
         Ok(Prepared { function: function.clone(), plan, threads: function.team().threads, cancel: None })
     }
 
@@ -68,7 +68,7 @@ impl Prepared {
             worth_sharing: team.worth_sharing,
             cancel: self.cancel.as_ref().map(Cancel::flag),
         };
-        let called = self.plan.call(&self.function.code().compiled, scalars, arrays, &run);
+        let called = self.plan.call(self.function.code().compiled()?, scalars, arrays, &run);
         called.map_err(|error| Error::of_call(self.function.source(), CallError::Run(error)))
     }
 }
