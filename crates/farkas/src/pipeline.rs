@@ -81,7 +81,7 @@ impl Code {
 #[derive(Debug)]
 pub(crate) enum Made {
     /// Machine code.
-    Cpu(cpu::Compiled),
+    Cpu(Box<cpu::Compiled>),
     /// Kernels, and what the host does between them.
     Ptx { program: Box<ptx::Program>, device: Device },
 }
@@ -287,7 +287,7 @@ impl<'a> Line<'a> {
         });
         self.emit(Emit::Clif, || compiled.clif().to_string());
         self.emit(Emit::Asm, || compiled.asm().to_string());
-        Ok(Code { kernel, made: Made::Cpu(compiled) })
+        Ok(Code { kernel, made: Made::Cpu(Box::new(compiled)) })
     }
 
     fn ptx(&self, kernel: &loops::Verified) -> Result<ptx::Program> {
