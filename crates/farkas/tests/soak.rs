@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use farkas::{Args, Data, Engine, Module};
+use farkas::{Args, Data, Engine, Module, Options};
 
 const MATMUL: &str = "fn f<N>(x: f64[N, N], y: f64[N, N]) -> (z: f64[N, N]) { z[i, j] = sum[k] x[i, k] * y[k, j] }";
 const STENCIL: &str = "fn f<N>(x: f64[N, N], y: f64[N, N]) -> (z: f64[N, N]) {
@@ -18,7 +18,9 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 fn compile(text: &str) -> Module {
-    Engine::new().compile(text).unwrap_or_else(|error| panic!("{error}"))
+    // Machines that run tests are busy, and under valgrind everything takes long.
+    let engine = Engine::with_options(Options { time_limit: Duration::from_secs(600), ..Options::default() });
+    engine.compile(text).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn call(module: &Module, n: usize) -> Data {

@@ -203,7 +203,7 @@ fn fail<T>(error: &Error, source: &Source) -> T {
 #[test]
 fn points_that_explore_calls_legal_compute_the_same() {
     let (mut legal, mut illegal) = (0, 0);
-    for at in 0..number("FARKAS_PAIRS", 2000) / 50 {
+    for at in 0..number("FARKAS_PAIRS", 1200) / 50 {
         let mut dice = Dice::new(number("FARKAS_SEED", 0).wrapping_mul(1_000_003) + at + 990_001);
         let program = Program::random(&mut dice);
         let inner = program::NAMES[program.depth - 1];
@@ -225,7 +225,7 @@ fn points_that_explore_calls_legal_compute_the_same() {
         };
         measure(&engine, &source, "f", &space, &mut rows, run).unwrap_or_else(|error| fail(&error, &source));
     }
-    let few = number("FARKAS_PAIRS", 2000) < 1000;
+    let few = number("FARKAS_PAIRS", 1200) < 1000;
     assert!(few || legal > 20 && illegal > 20, "{legal} legal, {illegal} not");
     eprintln!("{legal} legal points, {illegal} others");
 }
@@ -234,10 +234,10 @@ fn points_that_explore_calls_legal_compute_the_same() {
 
 #[test]
 fn verdicts_and_witnesses_hold_on_the_first_half() {
-    run(1, number("FARKAS_PAIRS", 2000) / 2);
+    run(1, number("FARKAS_PAIRS", 1200) / 2);
 }
 
 #[test]
 fn verdicts_and_witnesses_hold_on_the_second_half() {
-    run(2, number("FARKAS_PAIRS", 2000) / 2);
+    run(2, number("FARKAS_PAIRS", 1200) / 2);
 }
