@@ -135,7 +135,7 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Waking the threads of a pool and waiting for them takes about 10 µs on the machines that were measured.
+    /// What the first iteration must take to wake the threads of a pool for the others: several times what waking and waiting should take.
     pub const WORTH_SHARING: Duration = Duration::from_micros(40);
 }
 
