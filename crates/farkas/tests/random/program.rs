@@ -343,8 +343,9 @@ impl Generator<'_> {
             3 => format!("(~{one})"),
             4 => format!("({one} << {})", self.choose(&["1", "7", "31"])),
             _ => {
-                let ty = self.ty;
-                format!("({ty}({one}) >> {})", self.read(target))
+                // A number that is written, and shifts all bits out, would be refused.
+                let (ty, by) = (self.ty, self.read(target));
+                format!("({ty}({one}) >> {})", if by.contains('[') { &by } else { "3" })
             }
         }
     }
