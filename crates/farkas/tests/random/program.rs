@@ -341,7 +341,8 @@ impl Generator<'_> {
             1 => format!("({one} | {})", self.expr(depth - 1, target)),
             2 => format!("({one} ^ {})", self.expr(depth - 1, target)),
             3 => format!("(~{one})"),
-            4 => format!("({one} << {})", self.choose(&["1", "7", "31"])),
+            // The type is said because numbers that are written are computed with first, and must fit.
+            4 => format!("({}({one}) << {})", self.ty, self.choose(&["1", "7", "31"])),
             _ => {
                 // A number that is written, and shifts all bits out, would be refused.
                 let (ty, by) = (self.ty, self.read(target));
