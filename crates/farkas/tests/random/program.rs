@@ -342,7 +342,10 @@ impl Generator<'_> {
             2 => format!("({one} ^ {})", self.expr(depth - 1, target)),
             3 => format!("(~{one})"),
             // The type is said because numbers that are written are computed with first, and must fit.
-            4 => format!("({}({one}) << {})", self.ty, self.choose(&["1", "7", "31"])),
+            4 => {
+                let (ty, by) = (self.ty, self.choose(&["1", "7", "31"]));
+                format!("({ty}({one}) << {by})")
+            }
             _ => {
                 // A number that is written, and shifts all bits out, would be refused.
                 let (ty, by) = (self.ty, self.read(target));
