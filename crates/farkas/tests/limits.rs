@@ -105,7 +105,7 @@ fn of_proofs() {
 
 #[test]
 fn of_loop_generation() {
-    compile_up_to("loops", &many_ends(15), fused(15, ""));
+    compile_up_to("loops", &many_ends(22), fused(22, ""));
 }
 
 /// What is cut where statements change is given up much earlier, and the loops are made without it.
