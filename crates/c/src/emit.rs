@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use diag::{Source, Span};
-use loops::{ArrayId, For, Kernel, LoopKind, Stmt, Visit};
+use loops::{ArrayId, Kernel, Scoped};
 use program::{Function, Role, ScalarType};
 
 use crate::header;
@@ -152,29 +152,6 @@ impl Writer<'_> {
             self.helpers.push((name.to_owned(), text()));
         }
         name.to_owned()
-    }
-}
-
-/// The arrays that belong to a part of the statements.
-#[derive(Default)]
-struct Scoped(Vec<ArrayId>);
-
-impl Scoped {
-    fn of(stmts: &[Stmt]) -> Vec<ArrayId> {
-        let mut scoped = Scoped::default();
-        scoped.block(stmts);
-        scoped.0
-    }
-}
-
-impl Visit for Scoped {
-    fn stmt(&mut self, stmt: &Stmt) {
-        match stmt {
-            Stmt::Alloc { array, .. } => self.0.push(*array),
-            Stmt::For(For { kind: LoopKind::Parallel(parallel), .. }) => self.0.extend(&parallel.private),
-            _ => {}
-        }
-        self.descend_stmt(stmt);
     }
 }
 

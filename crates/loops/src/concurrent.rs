@@ -89,7 +89,16 @@ pub(crate) fn waits(body: &[Stmt]) -> bool {
 
 /// The arrays that belong to a part of the statements, rather than to the whole call.
 #[derive(Debug, Default)]
-pub(crate) struct Scoped(pub(crate) Vec<ArrayId>);
+pub struct Scoped(pub Vec<ArrayId>);
+
+impl Scoped {
+    /// Of some statements and all in them.
+    pub fn of(stmts: &[Stmt]) -> Vec<ArrayId> {
+        let mut scoped = Scoped::default();
+        scoped.block(stmts);
+        scoped.0
+    }
+}
 
 impl Visit for Scoped {
     fn stmt(&mut self, stmt: &Stmt) {

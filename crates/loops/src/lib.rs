@@ -32,7 +32,7 @@ mod walk;
 
 pub use bounds::InBounds;
 pub use cascade::cascade;
-pub use concurrent::{reductions_of, runs_in_lockstep, writes_one_cell};
+pub use concurrent::{Scoped, reductions_of, runs_in_lockstep, writes_one_cell};
 pub use contract::contract;
 pub use fast::fast;
 pub use index::{CompareOp, Cond, Index, ParamId, VarId};

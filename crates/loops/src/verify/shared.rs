@@ -13,12 +13,10 @@ use crate::{ArrayId, Cond, Expr, ExprKind, For, Index, Kernel, LocalId, LoopKind
 
 /// Checks the whole kernel; the place of a problem is left in `place`.
 pub(super) fn check(kernel: &Kernel, place: &mut Vec<String>) -> Check {
-    let mut scoped = Scoped::default();
-    scoped.block(&kernel.body);
     let mut checker = Checker {
         kernel,
         place: Vec::new(),
-        scoped: scoped.0,
+        scoped: Scoped::of(&kernel.body),
         open: Vec::new(),
         around: Vec::new(),
         unrolled: Vec::new(),
