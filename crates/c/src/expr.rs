@@ -146,7 +146,7 @@ impl Writer<'_> {
         };
         let float = ty.is_float();
         Ok(match op {
-            BinaryOp::Last => b,
+            BinaryOp::Last | BinaryOp::Once => b,
             op if op.is_comparison() => infix(op.name(), Level::Compare, Level::Sum, Level::Sum),
             BinaryOp::Add if float => infix("+", Level::Sum, Level::Sum, Level::Product),
             BinaryOp::Sub if float => infix("-", Level::Sum, Level::Sum, Level::Product),

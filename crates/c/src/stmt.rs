@@ -45,6 +45,7 @@ impl Writer<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> diag::Result<()> {
+        diag::deadline::check("c")?;
         match stmt {
             Stmt::For(f) => self.r#for(f),
             Stmt::If { cond, then, otherwise } => self.r#if(cond, then, otherwise),
@@ -72,8 +73,9 @@ impl Writer<'_> {
                 let term = self.expr(value)?;
                 let outer = std::mem::replace(&mut self.at, *at);
                 let place = self.checked_cell(*array, index)?;
+                self.combine(place, *op, value.ty, term)?;
                 self.at = outer;
-                self.combine(place, *op, value.ty, term)
+                Ok(())
             }
             Stmt::Set { local, value } => {
                 let value_text = self.expr(value)?.text;
@@ -105,6 +107,11 @@ impl Writer<'_> {
     fn combine(&mut self, place: Term, op: BinaryOp, ty: ScalarType, term: Term) -> diag::Result<()> {
         match op {
             BinaryOp::Last => self.line(format!("{} = {};", place.text, term.text)),
+            BinaryOp::Once => {
+                let site = format!("a cell that is unique is assigned twice{}", self.place());
+                self.require(&format!("{} == INT64_MIN || ({}) == INT64_MIN", place.text, term.text), site);
+                self.line(format!("if (({}) != INT64_MIN) {} = {};", term.text, place.text, term.text));
+            }
             BinaryOp::Add if ty.is_float() => self.line(format!("{} += {};", place.text, term.text)),
             BinaryOp::Mul if ty.is_float() => self.line(format!("{} *= {};", place.text, term.text)),
             op => {

@@ -7,6 +7,8 @@ use poly::{Branch, Budget, Entry, Fusion, LoopId, Proven, Scop, Subject, Tree, V
 use program::IterId;
 
 use crate::cost::{Walk, cost};
+use crate::machine::Machine;
+use crate::recipes::{Plan, Reasoned, vector};
 
 /// How much of the time a compilation may take is for isl's scheduler; the rest must do for the program's own order.
 const SCHEDULER_SHARE: u32 = 3;
@@ -20,6 +22,8 @@ pub struct Chosen {
     pub proven: Proven,
     /// Who proposed it.
     pub origin: &'static str,
+    /// The steps of recipes that make it, if there are any and they can be said.
+    pub steps: Option<Vec<Reasoned>>,
 }
 
 /// A schedule to compare.
@@ -27,18 +31,26 @@ struct Candidate {
     origin: &'static str,
     tree: Tree,
     cost: u64,
+    /// The loops that recipes make vector loops of.
+    vectors: Vec<LoopId>,
 }
 
-/// Chooses a schedule: the cheapest candidate that is proven. `time` is what the whole choice may take.
-pub fn choose(subject: &Rc<Subject>, time: Duration) -> diag::Result<Chosen> {
-    let mut candidates = candidates(subject, time)?;
+/// Chooses a schedule: the cheapest candidate that is proven. `time` is what the whole choice may take. With a machine, recipes are
+/// tried on it; without one, loops are only ordered.
+pub fn choose(subject: &Rc<Subject>, machine: Option<&Machine>, time: Duration) -> diag::Result<Chosen> {
+    let mut candidates = candidates(subject, machine, time)?;
     // Equal costs keep their order.
     candidates.sort_by_key(|candidate| candidate.cost);
     let mut unknown = None;
-    for Candidate { origin, tree, cost } in candidates {
-        tracing::debug!(origin, cost, "judging");
+    for Candidate { origin, tree, cost, vectors } in candidates {
+        tracing::debug!(origin, cost, vectors = vectors.len(), "judging");
+        if let Some(machine) = machine.filter(|_| !vectors.is_empty())
+            && let Some(chosen) = in_lanes(subject, machine, origin, &tree, &vectors)?
+        {
+            return Ok(chosen);
+        }
         match prove(subject, tree)? {
-            Verdict::Legal(proven) => return Ok(Chosen { proven, origin }),
+            Verdict::Legal(proven) => return Ok(Chosen { proven, origin, steps: None }),
             Verdict::Illegal(violation) => tracing::debug!(origin, ?violation, "not legal"),
             Verdict::Unknown { spent } => unknown = unknown.or(Some(spent)),
         }
@@ -49,7 +61,27 @@ pub fn choose(subject: &Rc<Subject>, time: Duration) -> diag::Result<Chosen> {
     }
 }
 
-fn candidates(subject: &Rc<Subject>, time: Duration) -> diag::Result<Vec<Candidate>> {
+/// A tree with vector loops, if the gate lets it pass.
+fn in_lanes(
+    subject: &Rc<Subject>,
+    machine: &Machine,
+    origin: &'static str,
+    tree: &Tree,
+    vectors: &[LoopId],
+) -> diag::Result<Option<Chosen>> {
+    let mut plan = Plan::from_tree(subject, tree, origin)?;
+    vector::vectorize(&mut plan, vectors, machine)?;
+    match prove(&plan.state.subject, plan.state.tree)? {
+        Verdict::Legal(proven) => Ok(Some(Chosen { proven, origin, steps: plan.steps })),
+        Verdict::Illegal(violation) => {
+            tracing::debug!(origin, ?violation, "not legal in lanes");
+            Ok(None)
+        }
+        Verdict::Unknown { .. } => Ok(None),
+    }
+}
+
+fn candidates(subject: &Rc<Subject>, machine: Option<&Machine>, time: Duration) -> diag::Result<Vec<Candidate>> {
     let scop = &subject.scop;
     let mut trees: Vec<(&'static str, Tree)> = Vec::new();
     // With nothing to fuse, a statement's own loops are all there is to order.
@@ -80,7 +112,7 @@ fn candidates(subject: &Rc<Subject>, time: Duration) -> diag::Result<Vec<Candida
             Err(error) => tracing::debug!(%error, "equations have no order of their own"),
         }
     }
-    trees.into_iter().map(|(origin, tree)| candidate(scop, origin, tree)).collect()
+    trees.into_iter().map(|(origin, tree)| candidate(subject, machine, origin, tree)).collect()
 }
 
 /// Whether the program is one statement, outside `for` loops.
@@ -89,7 +121,13 @@ fn is_single(scop: &Scop) -> bool {
     statements.iter().all(|statement| statement.source == statements[0].source && statement.ordered == 0)
 }
 
-fn candidate(scop: &Scop, origin: &'static str, mut tree: Tree) -> diag::Result<Candidate> {
+fn candidate(
+    subject: &Subject,
+    machine: Option<&Machine>,
+    origin: &'static str,
+    mut tree: Tree,
+) -> diag::Result<Candidate> {
+    let scop = &subject.scop;
     let uneven = uneven(scop, &tree)?;
     let innermost = tree.innermost();
     let branches = tree.branches();
@@ -99,9 +137,13 @@ fn candidate(scop: &Scop, origin: &'static str, mut tree: Tree) -> diag::Result<
             tree.edit(*id, |found| found.separate = true);
         }
     }
-    let cost = cost(scop, &tree, &uneven);
-    tracing::debug!(origin, cost, tree = tree.to_text(scop), ?uneven, "candidate");
-    Ok(Candidate { origin, tree, cost })
+    let vectors = match machine {
+        Some(_) => vector::loops(subject, &tree)?,
+        None => Vec::new(),
+    };
+    let cost = cost(scop, &tree, &uneven, machine.map(|_| vectors.as_slice()));
+    tracing::debug!(origin, cost, tree = tree.to_text(scop), ?uneven, ?vectors, "candidate");
+    Ok(Candidate { origin, tree, cost, vectors })
 }
 
 /// The order in which the program is written, with every statement as one nest: init, update and fini of a reduction share the

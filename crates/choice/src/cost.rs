@@ -15,9 +15,12 @@ const PER_LOOP: u64 = 16;
 const LINE: u64 = 8;
 /// A condition in a body.
 const CONDITION: u64 = 2;
+/// How many numbers a vector holds, more or less.
+const LANES: u64 = 4;
 
-/// The cost of a tree; `uneven` are the branches that need conditions in their innermost loops.
-pub(crate) fn cost(scop: &Scop, tree: &Tree, uneven: &[(usize, LoopId)]) -> u64 {
+/// The cost of a tree; `uneven` are the branches that need conditions in their innermost loops, and `vectors` the loops that run
+/// in lanes, if any may.
+pub(crate) fn cost(scop: &Scop, tree: &Tree, uneven: &[(usize, LoopId)], vectors: Option<&[LoopId]>) -> u64 {
     let branches = tree.branches();
     let in_registers = registers(scop, &branches);
     let mut sum: u64 = 0;
@@ -27,6 +30,13 @@ pub(crate) fn cost(scop: &Scop, tree: &Tree, uneven: &[(usize, LoopId)]) -> u64 
         let mut body = walk.steps(statement, &in_registers) + walk.chain(statement);
         let conditions = uneven.iter().filter(|(other, id)| *other == number && !tree.info(*id).separate).count();
         body += CONDITION * conditions as u64;
+        if let Some(vectors) = vectors {
+            let in_lanes = branch.loops().next_back().is_some_and(|(_, id, _)| vectors.contains(&id));
+            let operations = 1 + statement.reads.len() as u64;
+            let near = walk.kinds_of_steps(statement, &in_registers).near;
+            // A vector takes the time of one number, but far cells are fetched one by one all the same.
+            body = if in_lanes { LANES * (body - near) + near + operations } else { LANES * (body + operations) };
+        }
         sum = sum.saturating_add(weight(walk.depth).saturating_mul(body));
     }
     for (position, array) in scop.arrays.iter().enumerate().filter(|(_, array)| array.expanded > 0) {
@@ -49,8 +59,14 @@ pub(crate) struct Walk {
     moved: Option<Vec<(IterId, i64)>>,
 }
 
+/// How many accesses of a statement go to the next cell, and how many further.
+pub(crate) struct Steps {
+    pub(crate) near: u64,
+    pub(crate) far: u64,
+}
+
 impl Walk {
-    fn new(branch: &Branch, statement: &Statement) -> Walk {
+    pub(crate) fn new(branch: &Branch, statement: &Statement) -> Walk {
         // In a loop of others the statement has its place in one iteration.
         let own = branch.loops().filter(|(_, _, expr)| !expr.is_invariant());
         let loops: Vec<&Affine> = own.map(|(_, _, expr)| expr).collect();
@@ -67,6 +83,25 @@ impl Walk {
         let accesses = std::iter::once(&statement.write).chain(&statement.reads);
         let moving = accesses.filter(|access| !in_registers.contains(&access.array));
         moving.map(|access| self.step(&access.index)).sum()
+    }
+
+    /// How the accesses of a statement step, but those to arrays in registers.
+    pub(crate) fn kinds_of_steps(&self, statement: &Statement, in_registers: &[ArrayId]) -> Steps {
+        let mut steps = Steps { near: 0, far: 0 };
+        let accesses = std::iter::once(&statement.write).chain(&statement.reads);
+        for access in accesses.filter(|access| !in_registers.contains(&access.array)) {
+            match self.step(&access.index) {
+                0 => {}
+                1 => steps.near += 1,
+                _ => steps.far += 1,
+            }
+        }
+        steps
+    }
+
+    /// Whether an access is to the same cell in every iteration.
+    pub(crate) fn stays(&self, index: &[Subscript]) -> bool {
+        self.step(index) == 0
     }
 
     /// What it costs to step one iteration.

@@ -12,9 +12,13 @@ mod candidates;
 mod cost;
 pub mod explore;
 mod follow;
+mod machine;
+mod recipes;
 mod repair;
 mod written;
 
 pub use candidates::{Chosen, choose, own_order};
 pub use follow::{Followed, follow, load, not_a_tree};
+pub use machine::Machine;
+pub use recipes::Reasoned;
 pub use written::written;

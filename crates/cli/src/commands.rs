@@ -1,6 +1,7 @@
 //! The sub-commands, one module each, and what they share.
 
 pub(crate) mod build;
+pub(crate) mod cache;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod eval;
@@ -11,7 +12,7 @@ pub(crate) mod info;
 pub(crate) mod layout;
 pub(crate) mod run;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -31,6 +32,10 @@ pub(crate) struct Compile {
     #[arg(long, value_name = "LEVEL", value_parser = parse_tier, help_heading = "Compiling")]
     cpu: Option<farkas::Tier>,
 
+    /// What is done for speed to schedules that nobody has written
+    #[arg(long, value_enum, default_value_t, value_name = "WHICH", help_heading = "Compiling")]
+    recipes: Recipes,
+
     /// Threads that share parallel loops; results do not depend on them [default: as many as there are cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Compiling")]
     threads: Option<u16>,
@@ -46,6 +51,10 @@ pub(crate) struct Compile {
     /// Where PTX runs
     #[arg(long, value_enum, default_value_t, value_name = "DEVICE", help_heading = "Compiling")]
     device: Device,
+
+    /// Compile, even if the cache has the loops, and store nothing
+    #[arg(long, help_heading = "Compiling")]
+    no_cache: bool,
 
     #[command(flatten)]
     proof: Proof,
@@ -84,6 +93,10 @@ pub(crate) struct Proof {
     #[arg(long, value_name = "FILE", help_heading = "Compiling", conflicts_with = "order")]
     schedule: Option<PathBuf>,
 
+    /// The folder that files which the program uses lie in [default: the folder of the program]
+    #[arg(long, value_name = "DIR", help_heading = "Compiling")]
+    root: Option<PathBuf>,
+
     /// Keep the order of the terms of every reduction as well
     #[arg(long, help_heading = "Compiling")]
     strict_order: bool,
@@ -95,6 +108,16 @@ pub(crate) struct Proof {
     /// Memory that the solver may hold at once, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..=1 << 40), help_heading = "Compiling")]
     memory_limit: u64,
+}
+
+/// What is done to schedules that nobody has written.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Recipes {
+    /// What a person would do for this machine: vector loops, tiles, packed copies
+    #[default]
+    Auto,
+    /// Nothing but a good order of loops
+    None,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -109,11 +132,20 @@ enum Order {
 }
 
 impl Compile {
+    /// The program with the files that it uses.
+    fn read(&self, path: &Path) -> Result<Source, Failure> {
+        self.proof.read(path)
+    }
+
     fn engine(&self, emit: Vec<farkas::Emit>) -> Result<Engine, Failure> {
         let options = self.proof.options()?;
         Ok(Engine::with_options(farkas::Options {
             emit,
             verify_dynamic: self.verify_dynamic,
+            recipes: match self.recipes {
+                Recipes::Auto => farkas::Recipes::Auto,
+                Recipes::None => farkas::Recipes::None,
+            },
             cpu: self.cpu,
             target: self.target,
             device: match self.device {
@@ -126,12 +158,21 @@ impl Compile {
                 Math::Strict => farkas::Math::Strict,
                 Math::Fast => farkas::Math::Fast,
             },
+            cache: match farkas::CacheDirectory::of_user() {
+                Some(directory) if !self.no_cache => farkas::Cache::Disk(directory),
+                _ => farkas::Cache::Off,
+            },
             ..options
         }))
     }
 }
 
 impl Proof {
+    /// The program with the files that it uses.
+    fn read(&self, path: &Path) -> Result<Source, Failure> {
+        files::read_program(path, self.root.as_deref())
+    }
+
     fn options(&self) -> Result<farkas::Options, Failure> {
         let order = match self.order {
             Order::Written => farkas::Order::Written,
@@ -149,6 +190,8 @@ impl Proof {
         Ok(farkas::Options {
             order,
             schedule,
+            // Spaces of transformations speak of the loops as they are ordered.
+            recipes: farkas::Recipes::None,
             time_limit: self.time_limit,
             memory_limit: Some(self.memory_limit << 20),
             strict_order: self.strict_order,
@@ -204,9 +247,13 @@ fn choose_function(source: &Source, functions: Vec<Signature>, name: Option<&str
         (Some(first), Some(second)) => {
             let all: Vec<Signature> = [first, second].into_iter().chain(chosen).collect();
             // Most often the one that is meant is the one that the others are there for.
-            let mut apart = all.iter().filter(|function| !is_used(source.text(), &function.name));
-            let meant = apart.next().filter(|_| apart.next().is_none()).unwrap_or(&all[0]);
-            Err(Failure::usage(refuse).help(format!("choose one: --fn {}", meant.name)))
+            let apart = all.iter().map(|function| function.name.as_str()).filter(|name| !is_used(source.text(), name));
+            let apart: Vec<&str> = apart.collect();
+            let help = match apart.as_slice() {
+                [] => format!("choose one: --fn {}", all[0].name),
+                meant => format!("choose one: --fn {}", meant.join(", or --fn ")),
+            };
+            Err(Failure::usage(refuse).help(help))
         }
         (None, _) => Err(Failure::usage(refuse)),
     }

@@ -24,6 +24,33 @@ pub(crate) fn read_source(path: &Path) -> Result<Source, Failure> {
     Ok(farkas::decode(&name, &bytes)?)
 }
 
+/// Reads a program and the files that it uses, which lie below `root`: the folder of the program, if nobody gives another.
+pub(crate) fn read_program(path: &Path, root: Option<&Path>) -> Result<Source, Failure> {
+    let program = read_source(path)?;
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let root = root.unwrap_or(folder);
+    // Links are followed before it is looked where a file lies.
+    let below = |path: &Path| -> Result<PathBuf, String> {
+        let (root, path) = (fs::canonicalize(root), fs::canonicalize(path));
+        let (root, path) = (root.map_err(|error| reason(&error))?, path.map_err(|error| reason(&error))?);
+        let relative = path.strip_prefix(&root);
+        relative.map(Path::to_path_buf).map_err(|_| format!("it is not below `{}`", root.display()))
+    };
+    let own = path.file_name().map(PathBuf::from).unwrap_or_default();
+    let at = if root == folder { own } else { below(path).map_err(|why| outside(path, &why))? };
+    let at = at.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
+    let mut read = |used: &str| {
+        let path = root.join(used);
+        below(&path)?;
+        read_source(&path).map_err(|failure| failure.to_string())
+    };
+    Ok(farkas::link(&program, &at, &mut read)?)
+}
+
+fn outside(path: &Path, why: &str) -> Failure {
+    Failure::usage(format!("cannot use `{}` with this --root: {why}", path.display()))
+}
+
 /// Reads a program from stdin.
 pub(crate) fn read_stdin() -> Result<Source, Failure> {
     let mut bytes = Vec::new();

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
-use crate::commands::{build, check, completions, eval, explain, explore, fmt, info, layout, run};
+use crate::commands::{build, cache, check, completions, eval, explain, explore, fmt, info, layout, run};
 use crate::failure::{Exit, Failure};
 use crate::terminal::{Color, MessageFormat, Terminal};
 
@@ -41,8 +41,9 @@ Exit codes:
   130  interrupted (Ctrl-C); no output file was written
 
 Environment:
-  NO_COLOR     if set and not empty, no colours (unless --color=always)
-  FARKAS_LOG   what to log on stderr, such as `debug` or `farkas=debug`; `warn` if not set";
+  NO_COLOR          if set and not empty, no colours (unless --color=always)
+  FARKAS_LOG        what to log on stderr, such as `debug` or `farkas=debug`; `warn` if not set
+  FARKAS_CACHE_DIR  where `run` keeps loops that were compiled; if empty, nowhere";
 
 /// A polyhedral array compiler: checked schedules, compiled loops.
 #[derive(Debug, Parser)]
@@ -73,6 +74,7 @@ enum Command {
     Eval(eval::Options),
     Layout(layout::Options),
     Fmt(fmt::Options),
+    Cache(cache::Options),
     Completions(completions::Options),
 }
 
@@ -114,6 +116,7 @@ fn work() -> ExitCode {
         Command::Eval(options) => eval::eval(options, &terminal),
         Command::Layout(options) => layout::layout(options, &terminal),
         Command::Fmt(options) => fmt::fmt(options, &terminal),
+        Command::Cache(options) => cache::cache(options, &terminal),
         Command::Completions(options) => completions::completions(options),
     };
     match result {

@@ -12,13 +12,15 @@ use program::{Fault, FaultKind, Role, ScalarType, Slice, SliceMut, Value};
 use crate::Compiled;
 use crate::code::Scratch;
 use crate::emit::fault::{Site, SiteKind};
-use crate::parallel::Region;
+use crate::parallel::{Region, Report};
 use crate::plan::Plan;
 
 /// The elements of one array argument.
 #[derive(Debug)]
 pub enum Buffer<'a> {
+    /// The code only reads them.
     Read(Slice<'a>),
+    /// The code may write them.
     Write(SliceMut<'a>),
 }
 
@@ -48,35 +50,103 @@ buffers!(
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
+    /// More or fewer sizes than there are.
     #[error("the function takes {expected} size parameters, but {given} were given")]
-    ParamCount { expected: usize, given: usize },
+    ParamCount {
+        /// What the function takes.
+        expected: usize,
+        /// What was given.
+        given: usize,
+    },
+    /// More or fewer scalars than there are.
     #[error("the function takes {expected} scalars, but {given} were given")]
-    ScalarCount { expected: usize, given: usize },
+    ScalarCount {
+        /// What the function takes.
+        expected: usize,
+        /// What was given.
+        given: usize,
+    },
+    /// More or fewer arrays than there are.
     #[error("the function takes {expected} arrays, but {given} were given")]
-    ArrayCount { expected: usize, given: usize },
+    ArrayCount {
+        /// What the function takes.
+        expected: usize,
+        /// What was given.
+        given: usize,
+    },
+    /// A scalar of another type.
     #[error("scalar `{name}` is {expected}, but {given} was given")]
-    ScalarType { name: String, expected: ScalarType, given: ScalarType },
+    ScalarType {
+        /// Of the argument.
+        name: String,
+        /// What the function takes.
+        expected: ScalarType,
+        /// What was given.
+        given: ScalarType,
+    },
+    /// An array of another type.
     #[error("array `{name}` has elements of type {expected}, but the buffer holds {given}")]
-    ElementType { name: String, expected: ScalarType, given: ScalarType },
+    ElementType {
+        /// Of the argument.
+        name: String,
+        /// What the function takes.
+        expected: ScalarType,
+        /// What was given.
+        given: ScalarType,
+    },
+    /// An array that is written and may only be read.
     #[error("array `{name}` is written, but its buffer is read-only")]
-    NotWritable { name: String },
+    NotWritable {
+        /// Of the argument.
+        name: String,
+    },
+    /// An array of another size.
     #[error("array `{name}` has {expected} elements for these sizes, but the buffer has {given}")]
-    Length { name: String, expected: usize, given: usize },
+    Length {
+        /// Of the argument.
+        name: String,
+        /// What the function takes.
+        expected: usize,
+        /// What was given.
+        given: usize,
+    },
+    /// An extent that the sizes make negative.
     #[error("dimension {dimension} of array `{name}` would be {extent}")]
-    NegativeExtent { name: String, dimension: usize, extent: i64 },
+    NegativeExtent {
+        /// Of the argument.
+        name: String,
+        /// From 0.
+        dimension: usize,
+        /// What it would be.
+        extent: i64,
+    },
+    /// An array whose bytes 64 bits cannot count.
     #[error("array `{name}` would be larger than memory can be")]
-    TooLarge { name: String },
+    TooLarge {
+        /// Of the argument.
+        name: String,
+    },
+    /// An array of the function's own that does not fit.
     #[error("no memory for array `{name}`, which needs {bytes} bytes")]
-    OutOfMemory { name: String, bytes: usize },
+    OutOfMemory {
+        /// Of the argument.
+        name: String,
+        /// How many it needs.
+        bytes: usize,
+    },
     /// The lengths of all arrays have been computed from the same extents, so this is a fault of the compiler.
     #[error("a stride does not fit 64 bits, though all arrays do")]
     Stride,
+    /// Arguments that were prepared for another function.
     #[error("the call was prepared for another function")]
     OtherKernel,
+    /// The caller stopped it.
     #[error("the call was cancelled; arrays that it writes hold part of the result")]
     Cancelled,
+    /// Arrays of which every thread has its own do not fit.
     #[error("no memory for the arrays that each thread needs for itself")]
     NoMemoryForThreads,
+    /// Something in the pool of the host went wrong.
     #[error("a thread of the pool panicked")]
     Panicked,
     /// The data is at fault.
@@ -114,6 +184,8 @@ impl Derived {
 #[derive(Debug)]
 pub(crate) struct Signature {
     pub(crate) params: usize,
+    /// How many loop variables there are.
+    pub(crate) vars: usize,
     pub(crate) derived: Vec<Derived>,
     pub(crate) scalars: Vec<ScalarDecl>,
     pub(crate) arrays: Vec<ArrayDecl>,
@@ -128,7 +200,7 @@ pub struct Run<'a> {
     pub pool: Option<&'a rayon::ThreadPool>,
     /// How many threads work at once at most, the calling one included.
     pub threads: usize,
-    /// A parallel loop is shared if the iterations after the first one are expected to take at least so long.
+    /// A parallel loop is shared if it is expected to take at least so long: by its sizes, or by how long the first iteration took.
     pub worth_sharing: Duration,
     /// Ends the call when it becomes true.
     pub cancel: Option<&'a AtomicBool>,
@@ -148,7 +220,7 @@ impl Default for Run<'_> {
 impl Signature {
     pub(crate) fn new(kernel: &Kernel, derived: Vec<Derived>, sites: Vec<Site>, regions: Vec<Region>) -> Signature {
         let (scalars, arrays) = (kernel.scalars.clone(), kernel.arrays.clone());
-        Signature { params: kernel.params.len(), derived, scalars, arrays, sites, regions }
+        Signature { params: kernel.params.len(), vars: kernel.vars.len(), derived, scalars, arrays, sites, regions }
     }
 
     pub(crate) fn is_parallel(&self) -> bool {
@@ -156,17 +228,18 @@ impl Signature {
     }
 
     /// What a status other than `DONE` says.
-    pub(crate) fn fault(&self, status: i32, report: i64, params: &[i64]) -> Fault {
+    pub(crate) fn fault(&self, status: i32, report: Report, params: &[i64]) -> Fault {
         let site = usize::try_from(status).ok().and_then(|status| self.sites.get(status.checked_sub(1)?));
         let span = site.and_then(|site| site.span);
         match site.map(|site| site.kind) {
             Some(SiteKind::Subscript { array, dimension }) => {
                 let decl = &self.arrays[array.index()];
                 let extent = decl.shape.get(dimension).and_then(|extent| extent.value(params, &[]));
-                Fault::subscript(&decl.name, dimension, decl.shape.len(), report, extent.unwrap_or(0), span)
+                Fault::subscript(&decl.name, dimension, decl.shape.len(), report.value, extent.unwrap_or(0), span)
             }
-            Some(SiteKind::Backwards) => Fault::new(FaultKind::Backwards { by: report }, span),
-            Some(SiteKind::Step) => Fault::new(FaultKind::Step { step: report }, span),
+            Some(SiteKind::Backwards) => Fault::new(FaultKind::Backwards { by: report.value }, span),
+            Some(SiteKind::Step) => Fault::new(FaultKind::Step { step: report.value }, span),
+            Some(SiteKind::Twice) => Fault::new(FaultKind::Twice { first: report.earlier, second: report.value }, span),
             Some(SiteKind::DivisionByZero) | None => Fault::new(FaultKind::DivisionByZero, span),
         }
     }

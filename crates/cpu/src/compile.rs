@@ -5,12 +5,14 @@
 
 use std::fmt::{Display, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use cranelift_codegen::Context;
-use cranelift_codegen::ir::{AbiParam, Signature, types};
+use cranelift_codegen::ir::{AbiParam, Function, Signature, types};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleReloc, default_libcall_names};
+use diag::deadline;
 
 use crate::code::{Code, OwnedModule};
 use crate::{Tier, call, emit, isa, leaves, libcalls, math, parallel, place};
@@ -61,6 +63,18 @@ impl Compiled {
     }
 }
 
+/// The stage that is named where time runs out.
+pub(crate) const STAGE: &str = "codegen";
+
+/// What Cranelift takes for an instruction, in functions of any size, on a slow machine. It cannot be stopped once it has begun.
+const PER_INSTRUCTION: Duration = Duration::from_micros(10);
+
+/// That there is time to compile a function.
+pub(crate) fn check_time(function: &Function) -> diag::Result<()> {
+    let instructions = u32::try_from(function.dfg.num_insts()).unwrap_or(u32::MAX);
+    deadline::check_ahead(STAGE, PER_INSTRUCTION.saturating_mul(instructions))
+}
+
 /// How many kernels there have been.
 static KERNELS: AtomicU64 = AtomicU64::new(0);
 
@@ -71,6 +85,7 @@ pub fn compile(kernel: &loops::Verified) -> diag::Result<Compiled> {
 
 /// Compiles for this machine, as `options` say.
 pub fn compile_with(kernel: &loops::Verified, options: &Options) -> diag::Result<Compiled> {
+    let kernel = &kernel.hoisted();
     let tier = options.tier.unwrap_or_else(Tier::native);
     let isa = isa::host(tier)?;
     let mut builder = JITBuilder::with_isa(isa.clone(), default_libcall_names());
@@ -95,6 +110,7 @@ pub fn compile_with(kernel: &loops::Verified, options: &Options) -> diag::Result
         if options.keep_text {
             write!(clif, "\n; iterations of a parallel loop\n{}", context.func.display()).map_err(bug)?;
         }
+        check_time(&context.func)?;
         module.define_function(id, &mut context).map_err(bug)?;
         if options.keep_text {
             write!(asm, "\n; iterations of a parallel loop\n{}", disassemble(&context, &*isa)?).map_err(bug)?;
@@ -129,6 +145,7 @@ fn define(module: &mut JITModule, name: &str, context: &mut Context) -> diag::Re
     let symbol = format!("kernel {name}");
     let signature = context.func.signature.clone();
     let function = module.declare_function(&symbol, Linkage::Local, &signature).map_err(bug)?;
+    check_time(&context.func)?;
     context.compile(module.isa(), &mut Default::default()).map_err(|error| bug(error.inner))?;
 
     let code = context.compiled_code().ok_or_else(|| bug("no code was generated"))?;

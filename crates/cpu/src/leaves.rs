@@ -7,7 +7,7 @@ use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module};
 
 use crate::Tier;
-use crate::compile::{bug, disassemble};
+use crate::compile::{bug, check_time, disassemble};
 use crate::lanes::lower::Lowered;
 use crate::lanes::{clif, signature, x86};
 
@@ -46,6 +46,7 @@ pub(crate) fn define(
         context.func.signature = signature(module);
         clif::emit(program, module.target_config(), &mut context.func)?;
         context.set_disasm(keep_text);
+        check_time(&context.func)?;
         module.define_function(*function, &mut context).map_err(bug)?;
         if keep_text {
             text.push_str(&format!("\n; {}\n", program.name));

@@ -5,6 +5,7 @@
 //! Parallel loops are functions of their own, which the threads of a pool call; vector loops are lane programs.
 //! Not here: decisions about order.
 #![deny(unsafe_op_in_unsafe_fn)]
+#![warn(missing_docs)]
 
 mod call;
 mod code;
@@ -19,6 +20,7 @@ mod parallel;
 mod place;
 mod plan;
 mod tier;
+mod work;
 
 pub use call::{Buffer, CallError, Run};
 pub use compile::{Compiled, Options, compile, compile_with};

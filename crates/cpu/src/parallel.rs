@@ -3,8 +3,9 @@
 //! In: a function that runs some iterations, from generated code.  Out: all of them done, or the status of one that was not.
 //! Which thread runs which iterations decides nothing about results: the schedule has cut everything that is shared.
 //!
-//! How much work a loop has is measured, not guessed: the calling thread runs the first iteration alone, and where the others
-//! would take less than [`Team::worth_sharing`] it goes on alone.
+//! A loop is shared if it is worth it. Where that follows from the sizes (`crate::work`), threads share it from the beginning.
+//! Otherwise the calling thread runs the first iteration alone and measures it, and where the others would take less than
+//! [`Team::worth_sharing`] it goes on alone.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -16,6 +17,7 @@ use loops::{ArrayDecl, ArrayId};
 use crate::call::{allocate, length};
 use crate::code::Scratch;
 use crate::emit::fault::{CANCELLED, DONE, NO_MEMORY, PANICKED};
+use crate::work::Work;
 
 /// The name under which generated code finds [`run_region`].
 pub(crate) const RUN_REGION: &str = "farkas run parallel loop";
@@ -23,8 +25,13 @@ pub(crate) const RUN_REGION: &str = "farkas run parallel loop";
 /// Pieces per thread, so that one that is late does not hold up the others.
 const PIECES_PER_THREAD: i64 = 8;
 
+/// No machine does more operations in a nanosecond with one thread: as many lanes as there are, several at once.
+const MOST_PER_NANOSECOND: u64 = 100;
+
 /// Where generated code finds the address of the flag that ends a call.
 pub(crate) const CANCEL_OFFSET: i32 = 8;
+/// Where a failed check leaves a second value.
+pub(crate) const EARLIER_OFFSET: i32 = 24;
 
 /// What generated code knows of the call that it is part of.
 #[repr(C)]
@@ -34,17 +41,27 @@ pub(crate) struct State {
     /// At [`CANCEL_OFFSET`].
     cancel: *const AtomicBool,
     team: *const Team<'static>,
+    /// At [`EARLIER_OFFSET`].
+    earlier: i64,
 }
 
 impl State {
     /// The state is good for as long as both references are.
     pub(crate) fn new(cancel: &AtomicBool, team: &Team<'_>) -> State {
-        State { report: 0, cancel, team: std::ptr::from_ref(team).cast() }
+        State { report: 0, cancel, team: std::ptr::from_ref(team).cast(), earlier: 0 }
     }
 
-    pub(crate) fn report(&self) -> i64 {
-        self.report
+    /// What a failed check has left.
+    pub(crate) fn report(&self) -> Report {
+        Report { value: self.report, earlier: self.earlier }
     }
+}
+
+/// The value that failed a check, and where there is one, that which it met.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Report {
+    pub(crate) value: i64,
+    pub(crate) earlier: i64,
 }
 
 /// What has to be known of a parallel loop to run it.
@@ -55,11 +72,15 @@ pub(crate) struct Region {
     pub(crate) words: usize,
     /// Arrays of which every thread needs its own.
     pub(crate) private: Vec<ArrayId>,
+    /// What an iteration does.
+    pub(crate) work: Work,
 }
 
 /// Who runs parallel loops during one call, and for which sizes.
 pub(crate) struct Team<'a> {
     pub(crate) regions: &'a [Region],
+    /// About how many operations an iteration of each of them has.
+    pub(crate) operations: &'a [u64],
     pub(crate) arrays: &'a [ArrayDecl],
     pub(crate) params: &'a [i64],
     pub(crate) pool: Option<&'a rayon::ThreadPool>,
@@ -91,17 +112,18 @@ unsafe extern "C" fn run_region(
     // SAFETY: generated code passes the state on that `Compiled::call_with` made, which is alive and used by nobody else
     // while the call waits here; its team and flag are alive as well.
     let (team, cancel) = unsafe { (&*(*state).team, &*(*state).cancel) };
-    let Some(region) = usize::try_from(region).ok().and_then(|region| team.regions.get(region)) else {
-        return PANICKED;
-    };
+    let found =
+        usize::try_from(region).ok().and_then(|region| team.regions.get(region).zip(team.operations.get(region)));
+    let Some((region, operations)) = found else { return PANICKED };
     // SAFETY: `emit::outline` made a block of as many words for this region.
     let context = unsafe { std::slice::from_raw_parts(context, region.words) };
-    let work = Work { iterations, context, region, team, cancel, lo, hi };
-    match catch_unwind(AssertUnwindSafe(|| work.run())) {
+    let running = Running { iterations, context, region, operations: *operations, team, cancel, lo, hi };
+    match catch_unwind(AssertUnwindSafe(|| running.run())) {
         Ok(Ok(status)) => status,
         Ok(Err(failure)) => {
             // SAFETY: as above; no thread runs generated code any more.
-            unsafe { (*state).report = failure.report };
+            let state = unsafe { &mut *state };
+            (state.report, state.earlier) = (failure.report.value, failure.report.earlier);
             failure.status
         }
         Err(_) => PANICKED,
@@ -109,10 +131,11 @@ unsafe extern "C" fn run_region(
 }
 
 /// One parallel loop under way.
-struct Work<'a> {
+struct Running<'a> {
     iterations: Iterations,
     context: &'a [u64],
     region: &'a Region,
+    operations: u64,
     team: &'a Team<'a>,
     cancel: &'a AtomicBool,
     lo: i64,
@@ -121,16 +144,16 @@ struct Work<'a> {
 
 // SAFETY: what is behind the addresses in `context` is shared by the iterations as the loop's proof allows: they touch
 // different cells, or only read; what each thread needs for itself is replaced in `Thread`. All else is `Sync`.
-unsafe impl Sync for Work<'_> {}
+unsafe impl Sync for Running<'_> {}
 
 /// The failure that is reported: of those that happened, the one that comes first in the loop.
 struct Failure {
     begin: i64,
     status: i32,
-    report: i64,
+    report: Report,
 }
 
-impl Work<'_> {
+impl Running<'_> {
     /// A status of the calling thread, which has left its report where it belongs; or what another one failed with.
     fn run(&self) -> Result<i32, Failure> {
         if self.lo >= self.hi {
@@ -143,6 +166,9 @@ impl Work<'_> {
         let (Some(pool), true) = (self.team.pool, threads > 1) else {
             return Ok(self.piece(self.context, self.lo, self.hi));
         };
+        if self.is_surely_worth_sharing(trips) {
+            return self.shared(pool, threads, self.lo, stride(trips, threads, step));
+        }
 
         let started = Instant::now();
         let second = self.lo.saturating_add(step);
@@ -155,8 +181,13 @@ impl Work<'_> {
         if rest < self.team.worth_sharing {
             return Ok(self.piece(self.context, second, self.hi));
         }
-        let trips_per_piece = ((trips - 1) / threads.saturating_mul(PIECES_PER_THREAD)).max(1);
-        self.shared(pool, threads, second, trips_per_piece.saturating_mul(step))
+        self.shared(pool, threads, second, stride(trips - 1, threads, step))
+    }
+
+    /// Whether the loop takes long enough even on a machine that is faster than any.
+    fn is_surely_worth_sharing(&self, trips: i64) -> bool {
+        let operations = self.operations.saturating_mul(trips.unsigned_abs());
+        Duration::from_nanos(operations / MOST_PER_NANOSECOND) >= self.team.worth_sharing
     }
 
     fn piece(&self, context: &[u64], begin: i64, end: i64) -> i32 {
@@ -193,9 +224,9 @@ impl Work<'_> {
             };
             let end = begin.saturating_add(stride).min(self.hi);
             let (status, report) = match thread.get_or_insert_with(|| Thread::new(self)) {
-                _ if self.cancel.load(Ordering::Relaxed) => (CANCELLED, 0),
-                None => (NO_MEMORY, 0),
-                Some(thread) => (self.piece(&thread.context, begin, end), thread.state.report),
+                _ if self.cancel.load(Ordering::Relaxed) => (CANCELLED, Report::default()),
+                None => (NO_MEMORY, Report::default()),
+                Some(thread) => (self.piece(&thread.context, begin, end), thread.state.report()),
             };
             if status != DONE {
                 stop.store(true, Ordering::Relaxed);
@@ -210,6 +241,11 @@ impl Work<'_> {
     }
 }
 
+/// How far it is from one piece to the next.
+fn stride(trips: i64, threads: i64, step: i64) -> i64 {
+    (trips / threads.saturating_mul(PIECES_PER_THREAD)).max(1).saturating_mul(step)
+}
+
 /// What one thread has for itself.
 struct Thread {
     context: Vec<u64>,
@@ -220,7 +256,7 @@ struct Thread {
 
 impl Thread {
     /// `None` without memory.
-    fn new(work: &Work<'_>) -> Option<Thread> {
+    fn new(work: &Running<'_>) -> Option<Thread> {
         let team = work.team;
         let mut context = work.context.to_vec();
         let shared = std::ptr::with_exposed_provenance::<*mut u8>(usize::try_from(context[ARRAYS]).ok()?);

@@ -25,6 +25,8 @@ pub struct Plan {
     scalars: Vec<u64>,
     /// The number of elements of each array.
     lengths: Vec<usize>,
+    /// About how many operations an iteration of each parallel loop has.
+    operations: Vec<u64>,
     /// One address per array; those of local arrays stay, the others are those of the last call.
     pointers: Vec<*mut u8>,
     _locals: Vec<Scratch>,
@@ -62,7 +64,9 @@ impl Plan {
         }
         let scalars = vec![0; signature.scalars.len()];
         let (kernel, params) = (compiled.id, params.to_vec());
-        Ok(Plan { kernel, params, slots, scalars, lengths, pointers, _locals: locals })
+        let operations = signature.regions.iter().map(|region| region.work.per_iteration(&params, signature.vars));
+        let operations = operations.collect();
+        Ok(Plan { kernel, params, slots, scalars, lengths, operations, pointers, _locals: locals })
     }
 
     /// Runs the kernel that the plan was made for. One buffer per array that is not local, in the order of declaration. After
@@ -98,6 +102,7 @@ impl Plan {
         let never = AtomicBool::new(false);
         let team = Team {
             regions: &signature.regions,
+            operations: &self.operations,
             arrays: &signature.arrays,
             params: &self.params,
             pool: run.pool,

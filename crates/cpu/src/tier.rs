@@ -37,6 +37,7 @@ impl Tier {
         Tier::ALL.into_iter().find(|tier| tier.name() == name)
     }
 
+    /// As `--cpu` says it.
     pub fn name(self) -> &'static str {
         match self {
             Tier::Baseline => "baseline",

@@ -5,21 +5,34 @@ use std::time::Duration;
 
 use crate::Diagnostic;
 
+/// What a stage returns.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// Why a stage has no result.
 #[derive(Clone, Debug)]
 pub enum Error {
     /// The program is at fault: in the user's names, at their source, several at once where recovery is easy.
     User(Vec<Diagnostic>),
     /// A budget ran out; the caller may fall back to something simpler.
-    Budget { stage: &'static str, spent: Spent },
+    Budget {
+        /// Where in the pipeline.
+        stage: &'static str,
+        /// Of what there was not enough.
+        spent: Spent,
+    },
     /// We are at fault.
-    Bug { stage: &'static str, what: String },
+    Bug {
+        /// Where in the pipeline.
+        stage: &'static str,
+        /// What was found to be wrong.
+        what: String,
+    },
 }
 
 /// What ran out, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spent {
+    /// What ran out.
     pub resource: Resource,
     /// The time from the start until then.
     pub after: Duration,
@@ -28,13 +41,16 @@ pub struct Spent {
 /// What a budget limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
+    /// Wall-clock time.
     Time,
     /// Steps of a search.
     Operations,
+    /// What isl may hold at once.
     Memory,
 }
 
 impl Spent {
+    /// Time that ran out.
     pub fn time(after: Duration) -> Spent {
         Spent { resource: Resource::Time, after }
     }
@@ -52,6 +68,7 @@ impl fmt::Display for Spent {
 }
 
 impl Error {
+    /// A fault of ours.
     pub fn bug(stage: &'static str, what: impl Into<String>) -> Self {
         Error::Bug { stage, what: what.into() }
     }

@@ -3,7 +3,9 @@
 //! In: spans and messages from every stage.  Out: rendered text or JSON, in the user's names at the user's lines.
 //! Not here: IR types and file access; a [`Source`] is given its text.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
+pub mod deadline;
 mod error;
 mod explain;
 mod render;
@@ -17,14 +19,18 @@ pub use source::{Location, Source, Span};
 /// How bad it is. Only errors stop a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
+    /// There is no result.
     Error,
+    /// There is one, but something about it may not be meant.
     Warning,
 }
 
 /// A span with a short text under it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
+    /// What is underlined.
     pub span: Span,
+    /// What stands under it.
     pub text: String,
     /// The primary label is what the message is about; the others are context.
     pub primary: bool,
@@ -33,10 +39,13 @@ pub struct Label {
 /// One message to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
+    /// How bad it is.
     pub severity: Severity,
     /// A stable code such as `E0203`, by which the message can be looked up; `run` for what happens at run time.
     pub code: &'static str,
+    /// What is wrong, in one line.
     pub message: String,
+    /// Places in the source, with what is to be said about them.
     pub labels: Vec<Label>,
     /// Facts that help to understand the message.
     pub notes: Vec<String>,
@@ -51,7 +60,9 @@ pub struct Diagnostic {
 /// Labels in a source other than the one a diagnostic is about.
 #[derive(Clone, Debug)]
 pub struct Elsewhere {
+    /// The other source.
     pub source: Source,
+    /// Places in it.
     pub labels: Vec<Label>,
 }
 
@@ -78,6 +89,7 @@ impl Diagnostic {
         }
     }
 
+    /// A warning, likewise.
     pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Self {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, message) }
     }
@@ -96,11 +108,13 @@ impl Diagnostic {
         self
     }
 
+    /// Adds a fact.
     pub fn note(mut self, text: impl Into<String>) -> Self {
         self.notes.push(text.into());
         self
     }
 
+    /// Adds an advice.
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.helps.push(text.into());
         self
@@ -122,6 +136,7 @@ impl Diagnostic {
         self
     }
 
+    /// Sets the facts behind the message.
     pub fn with_data(mut self, data: serde_json::Value) -> Self {
         self.data = Some(Box::new(data));
         self

@@ -8,7 +8,9 @@ use crate::{Diagnostic, Label, Severity, Source, Span};
 /// Whether the text carries terminal colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
+    /// Text only.
     Plain,
+    /// With ANSI sequences.
     Coloured,
 }
 
@@ -18,23 +20,46 @@ pub fn render(source: &Source, diagnostics: &[Diagnostic], style: Style) -> Stri
         Style::Plain => Renderer::plain(),
         Style::Coloured => Renderer::styled(),
     };
-    let rendered = diagnostics.iter().map(|diagnostic| renderer.render(&[group(source, diagnostic)]));
+    let rendered = diagnostics.iter().map(|diagnostic| {
+        let files = by_file(source, diagnostic);
+        renderer.render(&[group(&files, diagnostic)])
+    });
     rendered.collect::<Vec<_>>().join("\n\n")
 }
 
-fn group<'a>(source: &'a Source, diagnostic: &'a Diagnostic) -> Group<'a> {
+/// The labels of a diagnostic, counted from the start of the files that they are in; the file of the first one comes first.
+fn by_file(source: &Source, diagnostic: &Diagnostic) -> Vec<(Source, Vec<Label>)> {
+    if !source.is_linked() {
+        return vec![(source.clone(), diagnostic.labels.clone())];
+    }
+    let mut files: Vec<(u32, Source, Vec<Label>)> = Vec::new();
+    for label in &diagnostic.labels {
+        let (file, start) = source.file_at(label.span.start);
+        let span = Span { start: label.span.start - start, end: label.span.end.saturating_sub(start) };
+        let label = Label { span, ..label.clone() };
+        match files.iter_mut().find(|(known, ..)| *known == start) {
+            Some((_, _, labels)) => labels.push(label),
+            None => files.push((start, file, vec![label])),
+        }
+    }
+    files.into_iter().map(|(_, file, labels)| (file, labels)).collect()
+}
+
+fn group<'a>(files: &'a [(Source, Vec<Label>)], diagnostic: &'a Diagnostic) -> Group<'a> {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let annotations = diagnostic.labels.iter().map(|label| annotation(source, label));
-    let snippet = Snippet::source(source.text()).path(source.name()).annotations(annotations);
+    let snippets = files.iter().map(|(source, labels)| {
+        let annotations = labels.iter().map(|label| annotation(source, label));
+        Snippet::source(source.text()).path(source.name()).annotations(annotations)
+    });
     let mut title = level.primary_title(diagnostic.message.as_str());
     // What happens at run time has no page to look up.
     if diagnostic.code != "run" {
         title = title.id(diagnostic.code);
     }
-    let mut group = title.element(snippet);
+    let mut group = title.elements(snippets);
     if let Some(elsewhere) = &diagnostic.elsewhere {
         let annotations = elsewhere.labels.iter().map(|label| annotation(&elsewhere.source, label));
         let source = Snippet::source(elsewhere.source.text()).path(elsewhere.source.name());
@@ -75,11 +100,12 @@ pub fn to_json(source: &Source, diagnostic: &Diagnostic) -> Value {
     if let Some(elsewhere) = &diagnostic.elsewhere {
         labels.extend(labels_json(&elsewhere.source, &elsewhere.labels));
     }
+    let file = source.file_at(diagnostic.span().start).0;
     let mut json = json!({
         "severity": match diagnostic.severity { Severity::Error => "error", Severity::Warning => "warning" },
         "code": diagnostic.code,
         "message": diagnostic.message,
-        "file": source.name(),
+        "file": file.name(),
         "labels": labels,
         "notes": diagnostic.notes,
         "helps": diagnostic.helps,
@@ -94,9 +120,10 @@ fn labels_json(source: &Source, labels: &[Label]) -> Vec<Value> {
     let label = |label: &Label| {
         let start = source.location(label.span.start);
         let end = source.location(label.span.end);
+        let (file, base) = source.file_at(label.span.start);
         json!({
-            "file": source.name(),
-            "start": label.span.start, "end": label.span.end,
+            "file": file.name(),
+            "start": label.span.start.saturating_sub(base), "end": label.span.end.saturating_sub(base),
             "line": start.line, "column": start.column,
             "end_line": end.line, "end_column": end.column,
             "text": label.text, "primary": label.primary,

@@ -19,6 +19,8 @@ pub enum Emit {
     Schedule,
     /// The schedule as a script.
     Script,
+    /// Where the cells of arrays live.
+    Layouts,
     /// The loop tree.
     Loops,
     /// The loops as C99.
@@ -34,7 +36,7 @@ pub enum Emit {
 }
 
 impl Emit {
-    pub const ALL: [Emit; 13] = [
+    pub const ALL: [Emit; 14] = [
         Emit::Ast,
         Emit::Program,
         Emit::Statements,
@@ -42,6 +44,7 @@ impl Emit {
         Emit::DepsDot,
         Emit::Schedule,
         Emit::Script,
+        Emit::Layouts,
         Emit::Loops,
         Emit::C,
         Emit::Ptx,
@@ -59,6 +62,7 @@ impl Emit {
             Emit::DepsDot => "deps-dot",
             Emit::Schedule => "schedule",
             Emit::Script => "script",
+            Emit::Layouts => "layouts",
             Emit::Loops => "loops",
             Emit::C => "c",
             Emit::Ptx => "ptx",

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use diag::{Diagnostic, Source};
+use diag::{Diagnostic, Source, deadline};
 
+use crate::cache::{Key, Memory};
 use crate::pipeline::{self, Code, Log, Order, Timing};
 use crate::prepared::Prepared;
 use crate::schedule;
 use crate::threads::{Team, Threads};
-use crate::{Args, Device, Emit, Error, Result, Schedule, Signature, Target, call};
+use crate::{Args, Cache, Device, Emit, Error, Machine, Result, Schedule, Signature, Target, call, machine};
 
 /// Which roundings of floats are as the program says. Sums and products of reductions may be regrouped in any case, unless their
 /// order is strict.
@@ -46,14 +47,20 @@ pub struct Options {
     pub cpu: Option<cpu::Tier>,
     /// Whose threads run parallel loops.
     pub threads: Threads,
-    /// A parallel loop is shared among threads if its iterations after the first one are expected to take at least so long.
+    /// A parallel loop is shared among threads if it is expected to take at least so long.
     pub worth_sharing: Duration,
+    /// What is done for speed to schedules that nobody has written.
+    pub recipes: Recipes,
+    /// The machine that they are for; the host if nothing is said.
+    pub machine: Option<Machine>,
     /// What to compile to.
     pub target: Target,
     /// Where PTX runs.
     pub device: Device,
     /// A schedule to follow instead of those in the program's file.
     pub schedule: Option<Schedule>,
+    /// Where functions that were compiled are kept. What a stage shows or replays is made anew in any case.
+    pub cache: Cache,
 }
 
 impl Default for Options {
@@ -68,26 +75,54 @@ impl Default for Options {
             math: Math::Strict,
             verify_dynamic: false,
             cpu: None,
+            recipes: Recipes::Auto,
+            machine: None,
             target: Target::Cpu,
             device: Device::Any,
             threads: Threads::All,
             worth_sharing: cpu::Run::WORTH_SHARING,
             schedule: None,
+            cache: Cache::default(),
         }
     }
 }
 
+/// What is done to schedules that nobody has written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recipes {
+    /// What a person would do for speed: vector loops, tiles, copies that lie side by side.
+    #[default]
+    Auto,
+    /// Nothing but a good order of loops.
+    None,
+}
+
 impl Options {
+    /// Whether nothing can have been cut short after so much time, so that another compilation would decide the same and be silent
+    /// as well.
+    pub(crate) fn is_unhurried(&self, spent: Duration) -> bool {
+        spent < self.time_limit / pipeline::SMALLEST_SHARE
+    }
+
+    /// What recipes may know about the machine; none if there shall be none. They are for processors.
+    pub(crate) fn facts(&self) -> Option<Machine> {
+        if self.recipes == Recipes::None || self.target != Target::Cpu {
+            return None;
+        }
+        Some(self.machine.unwrap_or_else(|| machine::host(self.cpu)))
+    }
+
     /// What compiling or checking one function may cost.
     pub(crate) fn budget(&self) -> isl::Budget {
         isl::Budget { time: Some(self.time_limit), operations: self.operation_limit, memory: self.memory_limit }
     }
 }
 
-/// Compiles sources. Cheap to make; holds nothing but options.
+/// Compiles sources. Cheap to make; it holds its options, and shares with its clones what it has compiled ([`Cache`]).
 #[derive(Clone, Debug, Default)]
 pub struct Engine {
     options: Options,
+    memory: Arc<Memory>,
 }
 
 impl Engine {
@@ -96,7 +131,11 @@ impl Engine {
     }
 
     pub fn with_options(options: Options) -> Engine {
-        Engine { options }
+        Engine { options, memory: Arc::default() }
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
     }
 
     /// Compiles every function of a source text.
@@ -106,18 +145,18 @@ impl Engine {
 
     /// Compiles every function of a named source.
     pub fn compile_source(&self, source: &Source) -> Result<Module> {
-        let Front { program, scheduled, log } = self.front_end(source)?;
-        let mut functions = Vec::new();
-        for function in program.functions {
-            functions.push(self.compile_function(source, function, &scheduled, log.clone())?);
-        }
-        Ok(Module { source: source.clone(), functions })
+        self.read(source)?.compile_all()
     }
 
     /// Compiles one function of a named source; the others are checked only for names, types and shapes.
     pub fn compile_only(&self, source: &Source, name: &str) -> Result<Function> {
-        let (function, scheduled, log) = self.one(source, name)?;
-        self.compile_function(source, function, &scheduled, log)
+        self.read(source)?.compile(name)
+    }
+
+    /// Reads a source and checks names, types and shapes, once for all that is asked about it afterwards.
+    pub fn read(&self, source: &Source) -> Result<Program> {
+        let Front { program, scheduled, log } = self.front_end(source)?;
+        Ok(Program { engine: self.clone(), source: source.clone(), functions: program.functions, scheduled, log })
     }
 
     /// Checks every function, up to the proof that its schedule is legal, and reports the errors of all of them.
@@ -152,38 +191,43 @@ impl Engine {
 
     /// What the functions of a source take and give, without compiling them.
     pub fn signatures(&self, source: &Source) -> Result<Vec<Signature>> {
-        let Front { program, .. } = self.front_end(source)?;
-        Ok(program.functions.iter().map(Signature::of).collect())
+        Ok(self.read(source)?.signatures())
     }
 
     /// One function of a source as an array program, with the options that it is compiled with.
     pub(crate) fn lower_only(&self, source: &Source, name: &str) -> Result<(program::Function, Options)> {
-        let (function, scheduled, _) = self.one(source, name)?;
-        let options = self.options_for(source, &function, &scheduled);
-        Ok((function, options))
+        let program = self.read(source)?;
+        let function = program.function(name)?;
+        Ok((function.clone(), self.options_for(source, function, &program.scheduled)))
     }
 
-    /// One function of a source, which functions have a schedule beside them, and how long that took.
-    fn one(&self, source: &Source, name: &str) -> Result<(program::Function, Vec<String>, Log)> {
-        let Front { program, scheduled, log } = self.front_end(source)?;
-        let known: Vec<String> = program.functions.iter().map(|function| function.name.clone()).collect();
-        let found = program.functions.into_iter().find(|function| function.name == name);
-        let unknown = || Error::Call(call::CallError::UnknownFunction { name: name.to_string(), known });
-        Ok((found.ok_or_else(unknown)?, scheduled, log))
+    pub(crate) fn front_end(&self, source: &Source) -> Result<Front> {
+        deadline::within(Instant::now(), self.options.time_limit, || self.front_end_in_time(source))
     }
 
-    fn front_end(&self, source: &Source) -> Result<Front> {
+    fn front_end_in_time(&self, source: &Source) -> Result<Front> {
         let mut log = Log::default();
         let user = |diagnostics| Error::user(source, diagnostics);
-        let file = log.stage("parse", || syntax::parse(source)).map_err(user)?;
-        let program = log.stage("lower", || program::lower(&file, source)).map_err(user)?;
-        program::verify(&program).map_err(|error| Error::new(source, error))?;
+        let failed = |error| Error::new(source, error);
+        let file = log.stage_in_time("parse", || syntax::parse(source)).map_err(failed)?.map_err(user)?;
+        if let Some(used) = file.uses.first().filter(|_| !source.is_linked()) {
+            let message = format!("the file `{}` is not given", used.path);
+            let diagnostic = Diagnostic::error("E0115", used.span, message)
+                .here("used here")
+                .note("a host gives the files of a program by `farkas::link`");
+            return Err(user(vec![diagnostic]));
+        }
+        let mut program =
+            log.stage_in_time("lower", || program::lower(&file, source)).map_err(failed)?.map_err(user)?;
+        program::verify(&program).map_err(failed)?;
         schedule::check_names(&file.schedules, &program).map_err(user)?;
         if let Some(schedule @ Schedule::Script(text)) = &self.options.schedule {
             let refuse = |diagnostics| Error::user(text, diagnostics);
-            let script = schedule.parse().map_err(refuse)?;
+            let script = log.stage_in_time("script", || schedule.parse()).map_err(failed)?.map_err(refuse)?;
             schedule::check_names(&script.schedules, &program).map_err(refuse)?;
         }
+        // What other files define is there for this one, and not to be called from outside.
+        program.functions.retain(|function| source.is_own(function.span));
         let scheduled = file.schedules.into_iter().map(|schedule| schedule.function.name).collect();
         Ok(Front { program, scheduled, log })
     }
@@ -201,7 +245,7 @@ impl Engine {
     fn compile_function(
         &self,
         source: &Source,
-        function: program::Function,
+        function: &program::Function,
         scheduled: &[String],
         mut log: Log,
     ) -> Result<Function> {
@@ -210,20 +254,79 @@ impl Engine {
         if self.options.emit.contains(&Emit::Program) {
             log.texts.push((Emit::Program, function.to_string()));
         }
-        let options = self.options_for(source, &function, scheduled);
-        let code = pipeline::compile(source, &function, &options, &mut log)?;
+        let options = self.options_for(source, function, scheduled);
+        let key = self.is_cached().then(|| Key::new(source, &function.name, &options));
+        let code = match key.as_ref().and_then(|key| self.memory.recall(key)) {
+            Some(code) => code,
+            None => Arc::new(pipeline::compile(source, function, &options, key.as_ref(), &mut log)?),
+        };
+        if let Some(key) = key.filter(|_| options.is_unhurried(started.elapsed())) {
+            self.memory.remember(key, &code);
+        }
         log.timings.push(Timing { stage: "total", time: before + started.elapsed() });
         log.texts.sort_by_key(|(emit, _)| *emit);
-        Function::new(source, function, code, log, &self.options)
+        Function::new(source, function.clone(), code, log, &self.options)
+    }
+}
+
+impl Engine {
+    /// Whether the cache will do: it knows loops, but neither how they came about nor their texts.
+    fn is_cached(&self) -> bool {
+        let Options { cache, emit, verify_dynamic, .. } = &self.options;
+        !matches!(cache, Cache::Off) && emit.is_empty() && !verify_dynamic
+    }
+}
+
+/// A source that was read: its functions can be looked at, and compiled when they are wanted.
+///
+/// ```
+/// # let text = "fn double<N>(x: f64[N]) -> (y: f64[N]) { y[i] = 2 * x[i] }";
+/// let program = farkas::Engine::new().read(&farkas::Source::new("double.fks", text))?;
+/// assert_eq!(program.signatures()[0].params, ["N"]);
+/// let double = program.compile("double")?;
+/// # Ok::<(), farkas::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Program {
+    engine: Engine,
+    source: Source,
+    functions: Vec<program::Function>,
+    scheduled: Vec<String>,
+    log: Log,
+}
+
+impl Program {
+    /// What its functions take and give.
+    pub fn signatures(&self) -> Vec<Signature> {
+        self.functions.iter().map(Signature::of).collect()
+    }
+
+    /// Compiles one function.
+    pub fn compile(&self, name: &str) -> Result<Function> {
+        self.engine.compile_function(&self.source, self.function(name)?, &self.scheduled, self.log.clone())
+    }
+
+    /// Compiles all of them.
+    pub fn compile_all(&self) -> Result<Module> {
+        let compile =
+            |function| self.engine.compile_function(&self.source, function, &self.scheduled, self.log.clone());
+        let functions = self.functions.iter().map(compile).collect::<Result<_>>()?;
+        Ok(Module::new(&self.source, functions, &self.engine.options))
+    }
+
+    fn function(&self, name: &str) -> Result<&program::Function> {
+        let known = || self.functions.iter().map(|function| function.name.clone()).collect();
+        let unknown = || Error::Call(call::CallError::UnknownFunction { name: name.to_string(), known: known() });
+        self.functions.iter().find(|function| function.name == name).ok_or_else(unknown)
     }
 }
 
 /// What the front end makes of a source.
-struct Front {
-    program: program::Program,
+pub(crate) struct Front {
+    pub(crate) program: program::Program,
     /// The functions with a schedule beside them.
     scheduled: Vec<String>,
-    log: Log,
+    pub(crate) log: Log,
 }
 
 /// A function that passed all checks.
@@ -260,9 +363,16 @@ impl Checked {
 pub struct Module {
     source: Source,
     functions: Vec<Function>,
+    pub(crate) strict_order: bool,
+    pub(crate) math: Math,
 }
 
 impl Module {
+    pub(crate) fn new(source: &Source, functions: Vec<Function>, options: &Options) -> Module {
+        let Options { strict_order, math, .. } = *options;
+        Module { source: source.clone(), functions, strict_order, math }
+    }
+
     pub fn source(&self) -> &Source {
         &self.source
     }
@@ -288,7 +398,7 @@ struct Compiled {
     source: Source,
     signature: Signature,
     program: program::Function,
-    code: Code,
+    code: Arc<Code>,
     team: Team,
     log: Log,
 }
@@ -297,7 +407,7 @@ impl Function {
     pub(crate) fn new(
         source: &Source,
         program: program::Function,
-        code: Code,
+        code: Arc<Code>,
         log: Log,
         options: &Options,
     ) -> Result<Function> {

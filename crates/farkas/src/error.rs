@@ -18,6 +18,8 @@ pub enum Error {
     Budget { stage: &'static str, spent: diag::Spent },
     /// Farkas is at fault.
     Bug { stage: &'static str, what: String },
+    /// Bytes that are to be a module are none.
+    Unusable { why: String },
     /// A call was refused, or failed while it ran.
     Call(CallError),
     /// A call failed while it ran, because of its data, at a known place of the program.
@@ -43,7 +45,7 @@ impl Error {
             Error::User { diagnostics, .. } => diag::Error::User(diagnostics),
             Error::Budget { stage, spent } => diag::Error::Budget { stage, spent },
             Error::Bug { stage, what } => diag::Error::Bug { stage, what },
-            Error::Call(_) | Error::Fault { .. } => diag::Error::bug("call", self.to_string()),
+            Error::Unusable { .. } | Error::Call(_) | Error::Fault { .. } => diag::Error::bug("call", self.to_string()),
         }
     }
 
@@ -82,6 +84,7 @@ impl fmt::Display for Error {
             Error::User { diagnostics, .. } => write!(f, "{}", diag::Error::User(diagnostics.clone())),
             Error::Budget { stage, spent } => write!(f, "the budget of stage `{stage}` {spent}"),
             Error::Bug { stage, what } => write!(f, "internal error in stage `{stage}`: {what}"),
+            Error::Unusable { why } => write!(f, "the stored module cannot be used: {why}"),
             Error::Call(error) => write!(f, "{error}"),
             Error::Fault { fault, .. } => write!(f, "{fault}"),
         }

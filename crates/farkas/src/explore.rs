@@ -3,6 +3,7 @@
 //! In: a function and a space.  Out: one row per point. The judging is `choice::explore`'s; functions and code are made here.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use diag::Source;
@@ -48,7 +49,7 @@ pub fn measure<E: From<Error>>(
             pipeline::generate(source, &proven, &options, &mut log).map_err(Error::without_source)
         });
         let code = code.map_err(|error| Error::new(source, error))?;
-        row.time = Some(run(&Function::new(source, function.clone(), code, log, &options)?)?);
+        row.time = Some(run(&Function::new(source, function.clone(), Arc::new(code), log, &options)?)?);
     }
     Ok(())
 }

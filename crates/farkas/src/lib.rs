@@ -23,11 +23,14 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod artifact;
+mod cache;
 mod call;
 mod emit;
 mod engine;
 mod error;
 pub mod explore;
+pub mod machine;
 mod pipeline;
 mod prepared;
 mod schedule;
@@ -37,6 +40,7 @@ mod target;
 mod threads;
 
 pub use args::{Args, Element, ScalarArg};
+pub use cache::{Cache, CacheDirectory, CacheSize};
 pub use call::CallError;
 pub use cpu::CallError as RunError;
 pub use cpu::{Buffer, Tier};
@@ -45,9 +49,10 @@ pub use diag;
 /// Coordinate transforms: IterDomain algebra, CuTe layouts, morphisms, coordinate graphs.
 pub use layout;
 
+pub use choice::Machine;
 pub use diag::{Diagnostic, Severity, Source, Span, Style, to_json as diagnostic_json};
 pub use emit::Emit;
-pub use engine::{Checked, Engine, Function, Math, Module, Options};
+pub use engine::{Checked, Engine, Function, Math, Module, Options, Program, Recipes};
 pub use error::{Error, Result};
 pub use pipeline::{Order, Timing};
 pub use prepared::Prepared;
@@ -66,6 +71,28 @@ pub fn format(source: &Source) -> Result<String> {
 /// Reads a source file's bytes as text, or says why they cannot be one.
 pub fn decode(name: &str, bytes: &[u8]) -> Result<Source> {
     syntax::decode(name, bytes).map_err(|diagnostic| Error::user(&Source::new(name, ""), vec![diagnostic]))
+}
+
+/// A program together with the files that it uses, for [`Engine::compile_source`].
+///
+/// `at` is the program's own path below the root. The host reads the files, by paths from the root that have neither `.` nor `..` in them;
+/// what it says in their place is shown where the program uses them. Each file is read once; a circle is an error.
+///
+/// ```
+/// let program = farkas::Source::new("main.fks", "use \"lib/half.fks\"\nfn f(x: f64) -> (y: f64) { y = half(x) + 1 }");
+/// let linked = farkas::link(&program, "main.fks", &mut |path| match path {
+///     "lib/half.fks" => Ok(farkas::Source::new(path, "fn half(x: f64) -> (y: f64) { y = x / 2 }")),
+///     _ => Err("there is no such file".to_string()),
+/// })?;
+/// assert_eq!(farkas::Engine::new().compile_source(&linked)?.functions().len(), 1);
+/// # Ok::<(), farkas::Error>(())
+/// ```
+pub fn link(
+    program: &Source,
+    at: &str,
+    read: &mut dyn FnMut(&str) -> std::result::Result<Source, String>,
+) -> Result<Source> {
+    syntax::link(program, at, read).map_err(|(source, diagnostics)| Error::user(&source, diagnostics))
 }
 
 /// The syntax tree of a source file as text.

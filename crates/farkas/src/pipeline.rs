@@ -4,19 +4,23 @@
 //! runs twice. The whole line is under one budget.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use choice::Followed;
-use diag::{Diagnostic, Source};
+use choice::{Followed, Reasoned};
+use diag::{Diagnostic, Source, deadline};
 use isl::Context;
 use poly::{DependenceGraph, Proven, Scop, Subject};
 use program::Function;
 use steps::Step;
 
+use crate::cache::Key;
 use crate::{CallError, Device, Emit, Error, Math, Options, Result, Schedule, Target};
 
 /// The part of the time that is for exact dependences.
 const EXACT_SHARE: u32 = 4;
+/// No stage is given up before this part of the time is over: exact dependences are the first.
+pub(crate) const SMALLEST_SHARE: u32 = EXACT_SHARE;
 
 /// How long a stage took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,11 +62,19 @@ impl Log {
         self.timings.push(Timing { stage, time });
         result
     }
+
+    /// A stage whose result is of no use if the deadline is over when it ends.
+    pub(crate) fn stage_in_time<T>(&mut self, stage: &'static str, work: impl FnOnce() -> T) -> diag::Result<T> {
+        let result = self.stage(stage, work);
+        deadline::check(stage).map(|()| result)
+    }
 }
 
 /// Loops and machine code of one function.
 #[derive(Debug)]
 pub(crate) struct Code {
+    /// The loops as they were generated, as text.
+    pub(crate) generated: Arc<str>,
     pub(crate) kernel: loops::Verified,
     pub(crate) made: Made,
 }
@@ -95,15 +107,41 @@ struct Line<'a> {
     started: Instant,
 }
 
-/// From a function to its code.
-pub(crate) fn compile(source: &Source, function: &Function, options: &Options, log: &mut Log) -> Result<Code> {
+/// From a function to its code; by way of the cache if there is one and it has a key.
+pub(crate) fn compile(
+    source: &Source,
+    function: &Function,
+    options: &Options,
+    key: Option<&Key>,
+    log: &mut Log,
+) -> Result<Code> {
     let mut line = Line::new(source, function, options, log);
     line.within_budget(|line, ctx| {
+        if let Some(kernel) = line.recall(ctx, key)? {
+            return line.finish(kernel);
+        }
         let subject = line.analyse(ctx)?;
         let decided = line.stage("schedule", |line| line.decide(ctx, &subject))?;
         line.emit_schedule(&decided)?;
         line.replay(&decided.proven)?;
-        line.generate(&decided.proven)
+        let kernel = line.generate(&decided.proven)?;
+        line.remember(ctx, key, &kernel)?;
+        line.finish(kernel)
+    })
+}
+
+/// The code of loops that were generated before, if they are what they say.
+pub(crate) fn restore(
+    source: &Source,
+    function: &Function,
+    options: &Options,
+    text: &str,
+    log: &mut Log,
+) -> Result<std::result::Result<Code, String>> {
+    let mut line = Line::new(source, function, options, log);
+    line.within_budget(|line, ctx| match line.stage("reprove", |line| Ok(line.reprove(ctx, text)))? {
+        Ok(kernel) => line.finish(kernel).map(Ok),
+        Err(why) => Ok(Err(why)),
     })
 }
 
@@ -122,22 +160,27 @@ pub(crate) fn check(source: &Source, function: &Function, options: &Options, log
 pub(crate) fn decide(ctx: &Context, source: &Source, function: &Function, options: &Options) -> Result<Proven> {
     let mut log = Log::default();
     let mut line = Line::new(source, function, options, &mut log);
-    let subject = line.analyse(ctx)?;
-    Ok(line.decide(ctx, &subject)?.proven)
+    deadline::within(line.started, options.time_limit, || {
+        let subject = line.analyse(ctx)?;
+        Ok(line.decide(ctx, &subject)?.proven)
+    })
 }
 
 /// The code of a schedule that is proven already.
 pub(crate) fn generate(source: &Source, proven: &Proven, options: &Options, log: &mut Log) -> Result<Code> {
     let function = &proven.subject().scop.function;
     let mut line = Line::new(source, function, options, log);
-    line.emit_schedule(&Decided { proven: proven.clone(), steps: None })?;
-    line.generate(proven)
+    deadline::within(line.started, options.time_limit, || {
+        line.emit_schedule(&Decided { proven: proven.clone(), steps: None })?;
+        let kernel = line.generate(proven)?;
+        line.finish(kernel)
+    })
 }
 
 /// A schedule, and the steps that make it if they can be said.
 struct Decided {
     proven: Proven,
-    steps: Option<Vec<Step>>,
+    steps: Option<Vec<Reasoned>>,
 }
 
 impl<'a> Line<'a> {
@@ -163,10 +206,12 @@ impl<'a> Line<'a> {
         let bug = |error: isl::Error| Error::Bug { stage: "budget", what: error.to_string() };
         let ctx = Context::new().map_err(bug)?;
         let budget = isl::Budget { time: Some(self.left()), ..self.options.budget() };
-        ctx.with_budget(budget, || Ok(work(self, &ctx))).map_err(bug)?
+        let (started, limit) = (self.started, self.options.time_limit);
+        let work = || deadline::within(started, limit, || work(self, &ctx));
+        ctx.with_budget(budget, || Ok(work())).map_err(bug)?
     }
 
-    /// One stage; none begins when the time is over.
+    /// One stage; none begins when the time is over, and what one leaves behind that was cut short by it is not looked at.
     fn stage<T>(&mut self, stage: &'static str, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let spent = self.started.elapsed();
         if spent > self.options.time_limit {
@@ -177,7 +222,10 @@ impl<'a> Line<'a> {
         log.timings.append(&mut self.log.timings);
         log.texts.append(&mut self.log.texts);
         *self.log = log;
-        result
+        match result {
+            Err(Error::Budget { .. }) => result,
+            _ => self.poly(deadline::check(stage)).and(result),
+        }
     }
 
     /// The result of another crate, whose errors are about the program.
@@ -221,12 +269,15 @@ impl<'a> Line<'a> {
             (Some(schedule), _) => {
                 let refuse = |diagnostics| Error::user(schedule.text(), diagnostics);
                 let steps = schedule.steps(self.function).map_err(refuse)?.unwrap_or_default();
-                (self.poly(choice::follow(subject, &steps, source))?, Some(steps))
+                let followed = self.poly(choice::follow(subject, &steps, source))?;
+                let given = |step: Step| Reasoned { step, why: String::new() };
+                (followed, Some(steps.into_iter().map(given).collect()))
             }
             (None, Order::Original) => (self.poly(choice::follow(subject, &[], source))?, None),
             (None, Order::Written | Order::Scheduled) => {
-                let chosen = self.poly(choice::choose(subject, self.left()))?;
-                (Followed::Proven(Box::new(chosen.proven)), None)
+                let machine = options.facts();
+                let chosen = self.poly(choice::choose(subject, machine.as_ref(), self.left()))?;
+                (Followed::Proven(Box::new(chosen.proven)), chosen.steps)
             }
         };
         let proven = match followed {
@@ -238,7 +289,7 @@ impl<'a> Line<'a> {
                 return Err(Error::user(text, gathered));
             }
         };
-        Ok(Decided { proven, steps: steps.filter(|steps| !steps.is_empty()) })
+        Ok(Decided { proven, steps: steps.filter(|steps: &Vec<Reasoned>| !steps.is_empty()) })
     }
 
     /// Replays the schedule at small sizes as a second opinion, if that is wanted.
@@ -252,9 +303,53 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    /// Loops and machine code of a schedule.
-    fn generate(&mut self, proven: &Proven) -> Result<Code> {
-        let kernel = self.stage("loops", |line| line.poly(poly::generate(proven)))?;
+    /// Loops that the cache has, proven again. Those that cannot be used are told of and compiled anew.
+    fn recall(&mut self, ctx: &Context, key: Option<&Key>) -> Result<Option<loops::InBounds>> {
+        let (Some(key), Some(directory)) = (key, self.options.cache.directory()) else { return Ok(None) };
+        let Some(text) = self.stage("recall", |_| Ok(directory.recall(key)))? else { return Ok(None) };
+        match self.stage("reprove", |line| Ok(line.reprove(ctx, &text)))? {
+            Ok(kernel) => Ok(Some(kernel)),
+            Err(why) => {
+                directory.disbelieve(key, &why);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Gives loops to the cache, if they can be proven again, and if none of the stages so far can have been cut short for want
+    /// of time: another time they might give a better schedule, and nobody would be told that they did not.
+    fn remember(&mut self, ctx: &Context, key: Option<&Key>, kernel: &loops::InBounds) -> Result<()> {
+        let (Some(key), Some(directory)) = (key, self.options.cache.directory()) else { return Ok(()) };
+        if !self.options.is_unhurried(self.started.elapsed()) {
+            return Ok(());
+        }
+        self.stage("remember", |line| {
+            let text = kernel.to_string();
+            match line.reprove(ctx, &text) {
+                Ok(_) => directory.remember(key, &text),
+                Err(why) => tracing::debug!(why, "the loops cannot be proven again, so they are not stored"),
+            }
+            Ok(())
+        })
+    }
+
+    /// Reads loops, verifies them, and proves that they are in bounds.
+    fn reprove(&self, ctx: &Context, text: &str) -> std::result::Result<loops::InBounds, String> {
+        let kernel = loops::parse(text).map_err(|error| error.to_string())?;
+        let kernel = loops::verify(kernel).map_err(|error| error.to_string())?;
+        // It is quick or of no use.
+        let proven = ctx.with_budget(self.exact_share(), || Ok(poly::reprove(ctx, self.function, kernel)));
+        proven.map_err(|error| error.to_string())?
+    }
+
+    /// Loops of a schedule.
+    fn generate(&mut self, proven: &Proven) -> Result<loops::InBounds> {
+        self.stage("loops", |line| line.poly(poly::generate(proven)))
+    }
+
+    /// Machine code of loops.
+    fn finish(&mut self, kernel: loops::InBounds) -> Result<Code> {
+        let generated: Arc<str> = kernel.to_string().into();
         let kernel = self.stage("optimize", |line| {
             let kernel = kernel.optimized();
             // Blocks change the order of terms.
@@ -267,7 +362,7 @@ impl<'a> Line<'a> {
         })?;
         self.emit(Emit::Loops, || kernel.to_string());
         if self.options.emit.contains(&Emit::C) {
-            let text = self.poly(c::emit(&kernel, self.function, self.source))?;
+            let text = self.stage("c", |line| line.poly(c::emit(&kernel, line.function, line.source)))?;
             self.emit(Emit::C, || text);
         }
         if self.options.emit.contains(&Emit::Ptx) || self.options.target != Target::Cpu {
@@ -275,7 +370,7 @@ impl<'a> Line<'a> {
             self.emit(Emit::Ptx, || program.module.text());
             if self.options.target != Target::Cpu {
                 let made = Made::Ptx { program: Box::new(program), device: self.options.device };
-                return Ok(Code { kernel, made });
+                return Ok(Code { generated, kernel, made });
             }
         }
         let keep_text = self.options.emit.iter().any(|emit| matches!(emit, Emit::Lanes | Emit::Clif | Emit::Asm));
@@ -287,7 +382,7 @@ impl<'a> Line<'a> {
         });
         self.emit(Emit::Clif, || compiled.clif().to_string());
         self.emit(Emit::Asm, || compiled.asm().to_string());
-        Ok(Code { kernel, made: Made::Cpu(Box::new(compiled)) })
+        Ok(Code { generated, kernel, made: Made::Cpu(Box::new(compiled)) })
     }
 
     fn ptx(&self, kernel: &loops::Verified) -> Result<ptx::Program> {
@@ -309,9 +404,18 @@ impl<'a> Line<'a> {
             self.emit_dependences(scop, &subject.dependences)?;
         }
         self.emit(Emit::Schedule, || steps::to_yaml(tree, scop).unwrap_or_else(|error| error.to_string()));
+        if self.options.emit.contains(&Emit::Layouts) {
+            let text = self.poly(poly::show_layouts(scop))?;
+            self.emit(Emit::Layouts, || text);
+        }
         let name = &scop.function.name;
-        self.emit(Emit::Script, || match steps.clone().or_else(|| choice::written(subject, tree)) {
-            Some(steps) => steps::show_script(&steps, &scop.function),
+        let reasoned = |steps: &[Reasoned]| {
+            let lines = steps.iter().map(|reasoned| (&reasoned.step, reasoned.why.as_str()));
+            steps::show_reasoned(lines, &scop.function)
+        };
+        let order = || Some(steps::show_script(&choice::written(subject, tree)?, &scop.function));
+        self.emit(Emit::Script, || match steps.as_deref().map(reasoned).or_else(order) {
+            Some(script) => script,
             None => format!(
                 "# The times of `{name}` have pieces, which a script cannot say; `--emit=schedule` saves the tree.\n"
             ),

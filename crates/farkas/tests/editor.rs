@@ -9,10 +9,12 @@ use program::{BinaryOp, ScalarType, UnaryOp};
 use serde_json::{Value, json};
 
 /// What a word is for an editor, by the grammar's rule that it stands in.
-const SCOPES: [(&str, &str); 28] = [
+const SCOPES: [(&str, &str); 30] = [
     ("kw_const", "storage.type"),
     ("kw_fn", "storage.type"),
     ("kw_let", "storage.type"),
+    ("kw_use", "keyword.control"),
+    ("kw_unique", "keyword.control"),
     ("kw_schedule", "storage.type"),
     ("kw_inout", "storage.modifier"),
     ("kw_where", "keyword.control"),

@@ -33,7 +33,10 @@ fn compile(text: &str, options: Options) -> Option<&'static str> {
 
 /// The stage in which the limit was reached must be the one that a test is about, or an earlier one if the machine is busy.
 fn compile_up_to(stage: &str, text: &str, options: Options) {
-    const STAGES: [&str; 7] = ["model", "check", "deps", "defined", "schedule", "legality", "loops"];
+    const STAGES: [&str; 12] = [
+        "parse", "lower", "script", "model", "check", "deps", "defined", "schedule", "legality", "loops", "optimize",
+        "codegen",
+    ];
     let place = |wanted: &str| STAGES.iter().position(|stage| *stage == wanted);
     let reached = compile(text, options).unwrap_or_else(|| panic!("stage `{stage}` is no trouble"));
     assert!(place(reached).is_some_and(|reached| Some(reached) <= place(stage)), "`{reached}` instead of `{stage}`");
@@ -57,6 +60,64 @@ fn fused(statements: usize, last: &str) -> Options {
     let steps: Vec<String> = (1..statements).map(|number| format!("    fuse S0, S{number} at i\n")).collect();
     let script = format!("schedule f {{\n{}{last}}}\n", steps.concat());
     Options { schedule: Some(Schedule::Script(Source::new("f.sched", script))), ..Options::default() }
+}
+
+/// A function of one statement after the other.
+fn statements(statements: impl Iterator<Item = String>) -> String {
+    format!("fn f<N, M>(inout A: f64[N, M]) {{\n{}}}\n", statements.map(|text| text + "\n").collect::<String>())
+}
+
+/// A sum of so many sines.
+fn sines(count: usize) -> String {
+    (0..count).map(|number| format!("sin({number} * A[i, j])")).collect::<Vec<_>>().join(" + ")
+}
+
+fn script(steps: &str) -> Options {
+    let text = format!("schedule f {{\n{steps}\n}}\n");
+    Options { schedule: Some(Schedule::Script(Source::new("f.sched", text))), ..Options::default() }
+}
+
+#[test]
+fn of_parsing() {
+    let deep = format!("    A[i, j] = {}A[i, j]{}", "(".repeat(240), ")".repeat(240));
+    compile_up_to("deps", &statements((0..2000).map(|_| deep.clone())), Options::default());
+    // Every function is broken, and parsing resumes after each.
+    let broken: String = (0..20_000).map(|number| format!("fn f{number}() {{ A[i] == 1 }}\n")).collect();
+    let engine = Engine::with_options(Options { time_limit: LIMIT, ..Options::default() });
+    let error = engine.compile(&broken).map(drop);
+    assert!(matches!(error, Err(Error::User { .. } | Error::Budget { stage: "parse", .. })), "{error:?}");
+}
+
+#[test]
+fn of_names_and_types() {
+    compile_up_to("model", &statements((0..30_000).map(|number| format!("A[i, j] = {number}"))), Options::default());
+}
+
+#[test]
+fn of_scripts() {
+    let steps = "    reverse i\n".repeat(60_000);
+    compile_up_to("legality", &statements(["A[i, j] = 1".to_owned()].into_iter()), script(&steps));
+}
+
+/// One statement of which there are thousands of copies.
+#[test]
+fn of_passes_over_loops() {
+    let text = statements([format!("A[i, j] = {}", sines(200))].into_iter());
+    compile_up_to("codegen", &text, script("    unroll i by 64\n    unroll j by 64"));
+}
+
+#[test]
+fn of_code_generation() {
+    let options = Options { order: Order::Original, ..Options::default() };
+    compile_up_to("codegen", &statements((0..100).map(|_| format!("A[i, j] = {}", sines(200)))), options);
+}
+
+#[test]
+fn of_vector_code() {
+    let text = statements([format!("A[i, j] = {}", sines(200))].into_iter());
+    // On a machine with nothing else to do this is no trouble.
+    let stage = compile(&text, script("    vectorize j by 64"));
+    assert!(matches!(stage, None | Some("parse" | "lower" | "deps" | "loops" | "optimize" | "codegen")), "{stage:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use diag::{Source, Style};
 use farkas::explore::{Exploration, Judgement, Space, explore, measure};
-use farkas::{Emit, Engine, Module, Options, Order, Schedule};
+use farkas::{Emit, Engine, Module, Options, Order, Recipes, Schedule};
 
 /// All programs below a folder.
 fn programs(folder: &Path) -> Vec<PathBuf> {
@@ -60,9 +60,15 @@ fn schedules_of_the_examples_are_read_again() {
         let script = texts(&chosen, Emit::Script);
         assert!(script.starts_with("schedule "), "{}: {script}", source.name());
         let again = compile(&source, Some(script.clone()));
-        assert_eq!(texts(&again, Emit::Script), script, "{}", source.name());
+        assert_eq!(texts(&again, Emit::Script), without_reasons(&script), "{}", source.name());
         assert_eq!(texts(&again, Emit::Loops), texts(&chosen, Emit::Loops), "{}, saved as\n{script}", source.name());
     }
+}
+
+/// A script without the comments that say why.
+fn without_reasons(script: &str) -> String {
+    let lines = script.lines().map(|line| line.split('#').next().unwrap_or_default());
+    lines.map(str::trim_end).filter(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect()
 }
 
 /// A text among those that were kept.
@@ -130,7 +136,9 @@ fn a_saved_order_can_be_edited() {
 }
 ";
     let source = Source::new("f.fks", text);
-    let saved = texts(&compile(&source, None), Emit::Script);
+    // The order alone: recipes would have other statements in other loops.
+    let options = Options { emit: vec![Emit::Script], recipes: Recipes::None, ..Options::default() };
+    let saved = texts(&right(&source, Engine::with_options(options).compile_source(&source)), Emit::Script);
     assert!(saved.contains("S0[t, i] -> [t, 2*t + i"), "{saved}");
     let edited = saved.replace("\n}\n", "\n    tile S0[t, t1], S1[t, t1] by 8, 32\n}\n");
     let tiled = compile(&source, Some(edited));

@@ -6,7 +6,7 @@
 //! barrier. Lanes of a vector loop go through every statement together: all of them read before one writes. What belongs to
 //! an iteration starts with arbitrary content. A correct loop computes what it would compute in order.
 
-use program::{BinaryOp, Data, ScalarType, Value};
+use program::{BinaryOp, Data, Fault, FaultKind, ScalarType, Value};
 
 use crate::env::Memory;
 use crate::machine::{Access, Cell, Loop, Machine, Run, Stmt, Target, overflow, within};
@@ -330,6 +330,13 @@ impl Machine<'_> {
             Place::Cell(array, position) => {
                 let old = self.arrays[*array].data.get(*position);
                 let old = old.ok_or_else(|| Error::Malformed { what: "a cell is missing".to_owned() })?;
+                if let (Change::Combine(BinaryOp::Once, Value::I64(second)), Value::I64(first)) = (&change, old)
+                    && old != eval::NOTHING
+                    && Value::I64(*second) != eval::NOTHING
+                {
+                    let kind = FaultKind::Twice { first, second: *second };
+                    return Err(Box::new(Error::Fault(Fault::new(kind, None))));
+                }
                 self.store(*array, *position, combined(old).map_err(failed)?)
             }
         }
@@ -350,7 +357,12 @@ impl Machine<'_> {
     /// One scatter, outside lockstep.
     pub(crate) fn scatter(&mut self, cell: &Cell, op: BinaryOp, value: Value) -> Run<()> {
         let place = Place::Cell(cell.array, self.find(cell)?);
-        self.put(&place, Change::Combine(op, value))
+        self.put(&place, Change::Combine(op, value)).map_err(|mut error| {
+            if let Error::Fault(fault) = &mut *error {
+                fault.span = cell.span;
+            }
+            error
+        })
     }
 
     /// One store, outside lockstep.

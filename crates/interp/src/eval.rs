@@ -123,11 +123,17 @@ macro_rules! int_binary {
     };
 }
 
+/// What a cell holds that nobody has claimed.
+pub const NOTHING: Value = Value::I64(i64::MIN);
+
 /// The value of an operator or function of two operands.
 #[inline]
 pub fn binary(op: BinaryOp, left: Value, right: Value) -> Result<Value, DivisionByZero> {
     if op == BinaryOp::Last {
         return Ok(right);
+    }
+    if op == BinaryOp::Once {
+        return Ok(if right == NOTHING { left } else { right });
     }
     Ok(match (left, right) {
         (Value::F64(a), Value::F64(b)) => float_binary!(op, a, b, Value::F64, f64),

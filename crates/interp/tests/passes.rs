@@ -7,8 +7,8 @@ mod generate;
 
 use interp::{Env, Error, run_loops};
 use loops::{
-    ArrayId, Expr, For, Index, Kernel, LoopKind, Stmt, VarId, contract, narrow, optimize, parse, promote, rebase,
-    simplify, verify,
+    ArrayId, Expr, For, Index, Kernel, LoopKind, Stmt, VarId, contract, hoist, narrow, optimize, parse, promote,
+    rebase, simplify, verify,
 };
 use program::{Data, Fault, FaultKind, Role, ScalarType, Value};
 use proptest::collection::vec;
@@ -89,13 +89,14 @@ proptest! {
         let expected = results(kernel.clone(), n);
         let in_bounds = !matches!(expected, Err(Error::OutOfBounds { .. } | Error::IndexOverflow { .. }));
         prop_assert!(in_bounds, "{:?} in\n{}", expected, kernel);
-        let passes: [(&str, Pass); 6] = [
+        let passes: [(&str, Pass); 7] = [
             ("simplify", simplify),
             ("rebase", |kernel| rebase(simplify(kernel))),
             ("narrow", |kernel| narrow(simplify(kernel))),
             ("contract", |kernel| contract(simplify(kernel))),
             ("promote", |kernel| promote(simplify(kernel))),
             ("optimize", optimize),
+            ("hoist", |kernel| hoist(optimize(kernel))),
         ];
         for (name, pass) in passes {
             let changed = pass(kernel.clone());

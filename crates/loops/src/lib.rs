@@ -12,6 +12,7 @@ mod concurrent;
 mod contract;
 mod copy;
 mod fast;
+mod hoist;
 mod ir;
 mod magnitude;
 mod narrow;
@@ -35,6 +36,7 @@ pub use cascade::cascade;
 pub use concurrent::{Scoped, reductions_of, runs_in_lockstep, writes_one_cell};
 pub use contract::contract;
 pub use fast::fast;
+pub use hoist::hoist;
 pub use index::{CompareOp, Cond, Index, ParamId, VarId};
 pub use ir::{
     ArrayDecl, ArrayId, Each, Expr, ExprKind, For, Kernel, LocalDecl, LocalId, LoopKind, Parallel, Reduction,

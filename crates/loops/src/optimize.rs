@@ -1,5 +1,7 @@
 //! The passes in their order.
 
+use diag::deadline;
+
 use crate::{Kernel, contract, narrow, partials, promote, rebase, simplify, strips, unroll, verify};
 
 /// A pass and its name.
@@ -23,10 +25,13 @@ const PASSES: [Pass; 9] = [
     ("simplify", simplify),
 ];
 
-/// Runs all passes. Where debug assertions are on, what each of them makes is verified, so that the one at fault is named.
+/// Runs all passes, or as many as there is time for (`diag::deadline`). Where debug assertions are on, what each of them makes is verified, so that the one at fault is named.
 pub fn optimize(kernel: Kernel) -> Kernel {
     let valid = !cfg!(debug_assertions) || verify(kernel.clone()).is_ok();
     PASSES.iter().fold(kernel, |kernel, (name, pass)| {
+        if deadline::check(name).is_err() {
+            return kernel;
+        }
         let kernel = pass(kernel);
         if cfg!(debug_assertions) && valid {
             let verdict = verify(kernel.clone());

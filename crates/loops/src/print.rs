@@ -571,7 +571,13 @@ impl Printer<'_> {
             BinaryOp::Min | BinaryOp::Max | BinaryOp::Function(_) => {
                 return self.call(op.name(), &[(a, left), (b, right)]);
             }
-            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor | BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Last => {
+            BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::Shl
+            | BinaryOp::Shr
+            | BinaryOp::Last
+            | BinaryOp::Once => {
                 return self.call(op.name(), &[(a, left), (b, right)]);
             }
             BinaryOp::Or => (OR, OR),

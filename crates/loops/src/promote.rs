@@ -14,6 +14,7 @@ use crate::concurrent::reductions_of;
 use crate::prune::prune;
 use crate::walk::{Rewrite, VarsBound, VarsUsed};
 use crate::{ArrayId, CompareOp, Cond, Expr, For, Index, Kernel, LoopKind, Stmt, VarId};
+use diag::deadline;
 use index::{constant_difference, extremum_operands};
 
 /// Keeps cells that do not change during a loop in scalar locals.
@@ -34,6 +35,10 @@ impl Rewrite for Promote<'_> {
     fn block(&mut self, mut stmts: Vec<Stmt>) -> Vec<Stmt> {
         for number in 0..self.kernel.arrays.len() {
             let array = ArrayId(number as u32);
+            // Arrays times statements may be many.
+            if deadline::is_over() {
+                break;
+            }
             if !self.reduced.contains(&array) && stmts.iter().any(|stmt| Accesses::of(stmt, array).stores > 0) {
                 stmts = self.after_store(stmts, array);
                 stmts = self.around_loops(stmts, array);
@@ -232,7 +237,7 @@ impl<'a> Nest<'a> {
 
 /// Whether the loop has an iteration in every iteration of the loops around it: each upper bound exceeds each lower
 /// one by a constant, or by as much as an upper bound of a loop around exceeds its variable.
-fn not_empty(f: &For, around: &[&For]) -> bool {
+pub(crate) fn not_empty(f: &For, around: &[&For]) -> bool {
     let lows = extremum_operands(&f.lo, true);
     extremum_operands(&f.hi, false).iter().all(|hi| lows.iter().all(|lo| exceeds(hi, lo, around)))
 }

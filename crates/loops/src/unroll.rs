@@ -7,18 +7,18 @@
 
 use crate::concurrent::only_iteration;
 use crate::copy::copy;
-use crate::walk::{Rewrite, Substitute, VarsBound, VarsUsed};
-use crate::{Cond, For, Index, Kernel, LoopKind, Stmt};
+use crate::walk::{Rewrite, Substitute, VarsBound, VarsUsed, Visit};
+use crate::{Cond, Expr, For, Index, Kernel, LoopKind, Stmt};
 use index::{CompareOp, constant_difference, extremum_operands, simplify_index};
 
 /// Loops of more iterations are not written out.
 const MAX_TRIPS: i64 = 64;
-/// Once a kernel has this many copies of statements, further loops stay loops.
-const MAX_STMTS: usize = 4096;
+/// Once a kernel has this many copies of statements and of the parts of their values, further loops stay loops.
+const MAX_NODES: usize = 1 << 16;
 
 /// Writes out the loops that are marked so.
 pub fn unroll(mut kernel: Kernel) -> Kernel {
-    let mut unroll = Unroll { names: std::mem::take(&mut kernel.vars), stmts: 0, lanes: false };
+    let mut unroll = Unroll { names: std::mem::take(&mut kernel.vars), nodes: 0, lanes: false };
     kernel.body = unroll.block(kernel.body);
     kernel.vars = unroll.names;
     crate::simplify(kernel)
@@ -26,15 +26,15 @@ pub fn unroll(mut kernel: Kernel) -> Kernel {
 
 struct Unroll {
     names: Vec<String>,
-    /// How many copies of statements have been made.
-    stmts: usize,
+    /// How much has been copied.
+    nodes: usize,
     /// Inside of a vector loop.
     lanes: bool,
 }
 
 impl Rewrite for Unroll {
     fn stmt(&mut self, stmt: Stmt) -> Vec<Stmt> {
-        if let Some(tile) = self.room().then(|| Tile::first_in(&stmt)).flatten() {
+        if let Some(tile) = self.room_for(0, 1).then(|| Tile::first_in(&stmt)).flatten() {
             return vec![self.apart(stmt, &tile)];
         }
         let Stmt::For(f) = stmt else { return vec![self.descend_stmt(stmt)] };
@@ -45,14 +45,15 @@ impl Rewrite for Unroll {
             self.lanes = outside;
             return vec![stmt];
         }
-        match trips(&f).filter(|trips| *trips <= MAX_TRIPS && self.room()) {
+        let size = Size::of(&f.body);
+        match trips(&f).filter(|trips| *trips <= MAX_TRIPS && self.room_for(size, *trips)) {
             None => {
                 let body = self.block(f.body);
                 vec![Stmt::For(For { kind: LoopKind::Serial, body, ..f })]
             }
             Some(trips) => {
                 let copies = (0..trips).flat_map(|trip| {
-                    self.stmts += f.body.len();
+                    self.nodes += size;
                     let offset = Index::Const(trip.wrapping_mul(f.step));
                     let value = simplify_index(&Index::Add(Box::new(f.lo.clone()), Box::new(offset)));
                     let body = copy(&f.body, &mut self.names);
@@ -67,17 +68,42 @@ impl Rewrite for Unroll {
 }
 
 impl Unroll {
-    fn room(&self) -> bool {
-        self.stmts < MAX_STMTS
+    fn room_for(&self, size: usize, copies: i64) -> bool {
+        let copied = usize::try_from(copies).unwrap_or(usize::MAX).saturating_mul(size);
+        self.nodes.saturating_add(copied) < MAX_NODES
     }
 
     /// A statement for full tiles, and a copy of it for the last one.
     fn apart(&mut self, stmt: Stmt, tile: &Tile) -> Stmt {
         let last = copy(std::slice::from_ref(&stmt), &mut self.names);
-        self.stmts += VarsBound::of(&stmt).len();
+        self.nodes += Size::of(&last);
         let full = SetTile { tile, full: true, lanes: self.lanes }.stmt(stmt);
         let last = SetTile { tile, full: false, lanes: self.lanes }.block(last);
         Stmt::If { cond: tile.is_full(), then: self.block(full), otherwise: self.block(last) }
+    }
+}
+
+/// How many statements and parts of values there are.
+#[derive(Default)]
+struct Size(usize);
+
+impl Size {
+    fn of(stmts: &[Stmt]) -> usize {
+        let mut size = Size::default();
+        size.block(stmts);
+        size.0
+    }
+}
+
+impl Visit for Size {
+    fn expr(&mut self, expr: &Expr) {
+        self.0 += 1;
+        self.descend_expr(expr);
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        self.0 += 1;
+        self.descend_stmt(stmt);
     }
 }
 

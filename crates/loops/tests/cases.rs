@@ -9,8 +9,8 @@ use std::fs;
 use std::path::Path;
 
 use loops::{
-    Kernel, cascade, contract, fast, narrow, optimize, parse, partials, promote, rebase, simplify, strips, unroll,
-    verify,
+    Kernel, cascade, contract, fast, hoist, narrow, optimize, parse, partials, promote, rebase, simplify, strips,
+    unroll, verify,
 };
 
 fn pass(name: &str) -> fn(Kernel) -> Kernel {
@@ -26,6 +26,7 @@ fn pass(name: &str) -> fn(Kernel) -> Kernel {
         "narrow" => |kernel| narrow(simplify(kernel)),
         "contract" => |kernel| contract(simplify(kernel)),
         "promote" => |kernel| simplify(promote(simplify(kernel))),
+        "hoist" => |kernel| hoist(simplify(kernel)),
         "optimize" => optimize,
         _ => panic!("there is no pass `{name}`"),
     }

@@ -40,9 +40,10 @@ pub fn generate(proven: &Proven) -> diag::Result<InBounds> {
 /// The loop program of the tree; with loops cut apart where that is wanted and isl can do it in time.
 pub(crate) fn ast_of_tree(proven: &Proven) -> Attempt<ast::Node> {
     let scop = &proven.subject().scop;
-    if proven.tree().loops().any(|(_, found)| found.separate) {
+    let mut whole = proven.to_run();
+    if whole.loops().any(|(_, found)| found.separate) {
         let budget = Budget { time: Some(SEPARATION), ..Budget::default() };
-        let schedule = proven.tree().to_isl(scop, Marks::Loops)?;
+        let schedule = whole.to_isl(scop, Marks::Loops)?;
         let cut = scop.params.ctx().with_budget(budget, || Ok(ast_of(scop, schedule)));
         match cut.map_err(Fault::from).and_then(|cut| cut) {
             Ok(tree) => return Ok(tree),
@@ -50,7 +51,6 @@ pub(crate) fn ast_of_tree(proven: &Proven) -> Attempt<ast::Node> {
             Err(fault) => tracing::debug!(?fault, "the loops cannot be cut"),
         }
     }
-    let mut whole = proven.tree().clone();
     let ids: Vec<LoopId> = whole.loops().map(|(id, _)| id).collect();
     ids.into_iter().for_each(|id| whole.edit(id, |found| found.separate = false));
     ast_of(scop, whole.to_isl(scop, Marks::Loops)?)
@@ -107,9 +107,8 @@ impl<'a> Generator<'a> {
             let extent = |affine: &Affine| -> Attempt<Index> {
                 let extent = Index::of_affine(affine, &param, &|_| None).ok_or_else(unresolved)?;
                 // An array of ours for nothing has no cells; sizes themselves are never negative.
-                let positive = affine.constant >= 0
-                    && affine.terms.iter().all(|(atom, by)| matches!(atom, Atom::Param(_)) && *by > 0);
-                Ok(if array.origin != ArrayOrigin::Declared && !positive {
+                let positive = is_positive(affine);
+                Ok(if (array.origin != ArrayOrigin::Declared || array.laid.is_some()) && !positive {
                     Index::Max(Box::new(Index::Const(0)), Box::new(extent))
                 } else {
                     extent
@@ -312,6 +311,16 @@ fn combine(op: Op, left: Index, right: Index) -> Attempt<Index> {
         Op::Max => Ok(Index::Max(left, right)),
         _ => Err(Fault::bug(format!("{op:?} of {left:?} and {right:?}"))),
     }
+}
+
+/// Whether it is not negative by its form, for sizes that are not.
+fn is_positive(affine: &Affine) -> bool {
+    let positive = |atom: &Atom| match atom {
+        Atom::Param(_) => true,
+        Atom::Div(numerator, _) => is_positive(numerator),
+        Atom::Iter(_) => false,
+    };
+    affine.constant >= 0 && affine.terms.iter().all(|(atom, by)| positive(atom) && *by > 0)
 }
 
 /// A parameter is called the same in loops.

@@ -11,10 +11,12 @@ mod equations;
 mod fault;
 mod generate;
 mod graph;
+mod layouts;
 mod model;
 mod propose;
 mod prove;
 mod replay;
+mod reprove;
 mod scop;
 pub mod sets;
 mod terms;
@@ -29,12 +31,14 @@ pub use generate::generate;
 pub use graph::DependenceGraph;
 /// How much a piece of work may cost.
 pub use isl::Budget;
+pub use layouts::show_layouts;
 pub use model::{Parts, affine_subscripts, model, unique};
 pub use propose::{Fusion, propose};
-pub use prove::rewriting;
-pub use prove::{Instance, InstanceFault, Pair, Proven, Reduction, Subject, Verdict, Violation, prove};
+pub use prove::{Instance, InstanceFault, Pair, Proven, Reduction, Subject, Verdict, Violation, may_carry, prove};
+pub use prove::{rewriting, storage};
 pub use replay::{Disagreement, Replay, Replayed, confirm, replay, replay_small};
-pub use scop::{Access, ArrayOrigin, Scop, ScopArray, Statement, StatementKind};
+pub use reprove::reprove;
+pub use scop::{Access, ArrayOrigin, Laid, Scop, ScopArray, Statement, StatementKind};
 pub use tree::{
     Band, Branch, Entry, Loop, LoopId, LoopKind, Marks, Naming, Node, StatementId, Tree, Unread, from_isl, uneven,
 };

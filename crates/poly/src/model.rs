@@ -128,10 +128,7 @@ impl<'a> Modeller<'a> {
     fn new(ctx: &Context, function: &'a Function) -> Attempt<Self> {
         let params = Params::new(ctx, function)?;
         let requirements = requirements(&params, function)?;
-        let mut context = requirements.clone();
-        for position in 0..function.params.len() {
-            context = context.lower_bound_si(Dim::Param, position, 0)?;
-        }
+        let context = non_negative(requirements.clone(), function)?;
         let mut arrays: Vec<ScopArray> = Vec::new();
         for array in &function.arrays {
             let name = unique(&array.name, |name| arrays.iter().any(|known| known.name == name));
@@ -142,6 +139,7 @@ impl<'a> Modeller<'a> {
                 role: array.role,
                 origin: ArrayOrigin::Declared,
                 expanded: 0,
+                laid: None,
                 span: array.span,
             });
         }
@@ -542,6 +540,7 @@ impl<'a> Modeller<'a> {
             role: Role::Local,
             origin: ArrayOrigin::Accumulator,
             expanded: place.ordered,
+            laid: None,
             span,
         });
         Ok((id, index))
@@ -660,6 +659,18 @@ impl<'a> Modeller<'a> {
         };
         Ok(Access { array, index: index.to_vec(), span, map: map.intersect_domain(domain.clone())? })
     }
+}
+
+/// The sizes that calls can have.
+pub(crate) fn context(params: &Params, function: &Function) -> Attempt<Set> {
+    non_negative(requirements(params, function)?, function)
+}
+
+fn non_negative(mut sizes: Set, function: &Function) -> Attempt<Set> {
+    for position in 0..function.params.len() {
+        sizes = sizes.lower_bound_si(Dim::Param, position, 0)?;
+    }
+    Ok(sizes)
 }
 
 /// The parameter values that `where` admits.

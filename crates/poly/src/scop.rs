@@ -47,8 +47,21 @@ pub struct ScopArray {
     /// The first so many dimensions give an accumulator cells of its own in every iteration of ordered loops; it could do
     /// without them.
     pub expanded: usize,
+    /// How its cells came to be where they are, if a layout has moved them; `shape` is that of their places.
+    pub laid: Option<Laid>,
     /// Where it is declared.
     pub span: Span,
+}
+
+/// A layout that an array has been given.
+#[derive(Clone, Debug)]
+pub struct Laid {
+    /// The extents that its subscripts have in the program.
+    pub shape: Vec<Affine>,
+    /// Where a cell is; `IterId(n)` is the n-th subscript of the program.
+    pub places: Vec<Affine>,
+    /// The names of the subscripts, for people.
+    pub names: Vec<String>,
 }
 
 /// Where an array comes from.
@@ -269,7 +282,7 @@ impl Scop {
     }
 
     /// The extents of an array as a box of cells.
-    pub(crate) fn cells(&self, id: ArrayId) -> Attempt<Set> {
+    pub fn cells(&self, id: ArrayId) -> Attempt<Set> {
         let array = self.array(id);
         let dims = vec![""; array.shape.len()];
         let space = self.params.tuple(Some(&array.name), &dims)?;
@@ -305,7 +318,7 @@ impl StatementKind {
 
     /// Whether it replaces the value of a cell chosen by data, so that its order counts.
     pub(crate) fn replaces(self) -> bool {
-        self == StatementKind::Update(ReduceOp::Last)
+        matches!(self, StatementKind::Update(ReduceOp::Last | ReduceOp::Once))
     }
 }
 

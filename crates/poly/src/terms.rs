@@ -184,7 +184,7 @@ impl Run<'_> {
             let reached = self.terms.number(Term::Scattered(subscripts.clone(), cell.1.clone(), term));
             let old = self.content(cell.clone());
             let left = match op {
-                ReduceOp::Last => self.terms.number(Term::Binary(op.combine(), old, reached)),
+                ReduceOp::Last | ReduceOp::Once => self.terms.number(Term::Binary(op.combine(), old, reached)),
                 _ => self.terms.accumulate(self.work, (op, statement.value.ty), old, reached)?,
             };
             changed.insert(cell.clone(), left);

@@ -7,19 +7,28 @@ macro_rules! buffers {
         /// The elements of an array, owned, row-major.
         #[derive(Clone, Debug)]
         pub enum Data {
-            $($variant(Vec<$element>)),*
+            $(
+                #[doc = concat!("Elements of type `", stringify!($element), "`.")]
+                $variant(Vec<$element>),
+            )*
         }
 
         /// Elements that may be read.
         #[derive(Clone, Copy, Debug)]
         pub enum Slice<'a> {
-            $($variant(&'a [$element])),*
+            $(
+                #[doc = concat!("Elements of type `", stringify!($element), "`.")]
+                $variant(&'a [$element]),
+            )*
         }
 
         /// Elements that may be read and written.
         #[derive(Debug)]
         pub enum SliceMut<'a> {
-            $($variant(&'a mut [$element])),*
+            $(
+                #[doc = concat!("Elements of type `", stringify!($element), "`.")]
+                $variant(&'a mut [$element]),
+            )*
         }
 
         impl Data {
@@ -35,12 +44,14 @@ macro_rules! buffers {
                 })
             }
 
+            /// The elements, to read.
             pub fn as_slice(&self) -> Slice<'_> {
                 match self {
                     $(Data::$variant(elements) => Slice::$variant(elements)),*
                 }
             }
 
+            /// The elements, to write.
             pub fn as_mut_slice(&mut self) -> SliceMut<'_> {
                 match self {
                     $(Data::$variant(elements) => SliceMut::$variant(elements)),*
@@ -59,24 +70,28 @@ macro_rules! buffers {
         }
 
         impl Slice<'_> {
+            /// The type of the elements.
             pub fn ty(&self) -> ScalarType {
                 match self {
                     $(Slice::$variant(_) => ScalarType::$variant),*
                 }
             }
 
+            /// How many elements there are.
             pub fn len(&self) -> usize {
                 match self {
                     $(Slice::$variant(elements) => elements.len()),*
                 }
             }
 
+            /// One element; none beyond the end.
             pub fn get(&self, position: usize) -> Option<Value> {
                 match self {
                     $(Slice::$variant(elements) => elements.get(position).map(|element| Value::$variant(*element))),*
                 }
             }
 
+            /// A copy that is owned.
             pub fn to_data(&self) -> Data {
                 match self {
                     $(Slice::$variant(elements) => Data::$variant(elements.to_vec())),*
@@ -85,6 +100,7 @@ macro_rules! buffers {
         }
 
         impl SliceMut<'_> {
+            /// The elements, to read.
             pub fn as_slice(&self) -> Slice<'_> {
                 match self {
                     $(SliceMut::$variant(elements) => Slice::$variant(elements)),*
@@ -107,24 +123,29 @@ buffers!(
 );
 
 impl Data {
+    /// The type of the elements.
     pub fn ty(&self) -> ScalarType {
         self.as_slice().ty()
     }
 
+    /// How many elements there are.
     pub fn len(&self) -> usize {
         self.as_slice().len()
     }
 
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
+    /// One element; none beyond the end.
     pub fn get(&self, position: usize) -> Option<Value> {
         self.as_slice().get(position)
     }
 }
 
 impl Slice<'_> {
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -10,26 +10,35 @@ use crate::{Affine, Cond, Function, ParamId};
 /// How a derived parameter follows from those before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Derived {
+    /// How.
     pub op: DerivedOp,
+    /// From what.
     pub lhs: Affine,
+    /// And from what.
     pub rhs: Affine,
 }
 
+/// What makes a size of two others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DerivedOp {
+    /// The one times the other.
     Product,
     /// The divisor divides.
     Quotient,
+    /// The smaller one.
     Min,
+    /// The larger one.
     Max,
 }
 
 /// Why a derived parameter has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoSize {
+    /// 64 bits do not hold it.
     Overflow,
     /// The divisor is zero, or leaves a remainder.
     DoesNotDivide,
+    /// It is less than zero.
     Negative,
 }
 

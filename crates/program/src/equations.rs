@@ -30,9 +30,11 @@ impl System {
 /// A statement between the clauses of a system that would notice if these moved to the place of the last one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interruption {
+    /// Whose clauses it stands between.
     pub system: System,
     /// Where it stands in the block.
     pub place: usize,
+    /// The array by which it would notice.
     pub array: ArrayId,
     /// Whether it changes `array`, which a clause before it reads; otherwise it reads `array`, which the system defines.
     pub writes: bool,
@@ -41,7 +43,9 @@ pub struct Interruption {
 /// What a function's arrays form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Systems {
+    /// Arrays that equations define together.
     pub systems: Vec<System>,
+    /// Statements in the way of others.
     pub interrupted: Vec<Interruption>,
 }
 

@@ -20,25 +20,35 @@ id! {
     ArrayId
 }
 
+/// All functions of a source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
+    /// In the order of the text.
     pub functions: Vec<Function>,
 }
 
+/// One function: what it takes, and what it does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
+    /// As written.
     pub name: String,
+    /// Its text.
     pub span: Span,
+    /// Sizes, and what follows from them.
     pub params: Vec<Param>,
     /// What `where` says about the parameters. That they are not negative is understood, and not in here.
     pub context: Vec<Requirement>,
+    /// Numbers that callers give.
     pub scalars: Vec<Scalar>,
+    /// Those of callers, and its own.
     pub arrays: Vec<Array>,
+    /// The indices of loops, foralls and reductions.
     pub iters: Vec<Iter>,
     /// The indices of loops whose bounds depend on data.
     pub counters: Vec<Iter>,
     /// Arguments, then outputs, in the order of the signature.
     pub signature: Vec<ArgRef>,
+    /// What it does, in order.
     pub body: Vec<Node>,
     /// The calls whose statements are part of the body.
     pub calls: Vec<InlinedCall>,
@@ -49,15 +59,18 @@ pub struct Function {
 /// A call that was replaced by the statements of the function called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlinedCall {
+    /// The call.
     pub span: Span,
     /// The text of that function, and of those that it calls in turn.
     pub texts: Vec<Span>,
 }
 
+/// A size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Param {
     /// Of a derived one: a name made of those that it is derived from.
     pub name: String,
+    /// Where it is declared.
     pub span: Span,
     /// How it follows from those before it; nobody gives its value.
     pub derived: Option<Derived>,
@@ -66,38 +79,55 @@ pub struct Param {
 /// One condition of `where`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requirement {
+    /// What must hold.
     pub cond: Cond,
     /// As written.
     pub text: String,
+    /// Its text.
     pub span: Span,
 }
 
+/// A number that callers give.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scalar {
+    /// As written.
     pub name: String,
+    /// Its type.
     pub ty: ScalarType,
+    /// Where it is declared.
     pub span: Span,
 }
 
+/// An array of a caller, or one of the function's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
+    /// As written.
     pub name: String,
+    /// The type of its elements.
     pub ty: ScalarType,
     /// Extents over the parameters; row-major.
     pub shape: Vec<Affine>,
+    /// Whose it is.
     pub role: Role,
+    /// Where it is declared.
     pub span: Span,
 }
 
+/// Whose an array is, and who writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
+    /// The caller's, only read.
     In,
+    /// The caller's, defined completely by the function.
     Out,
+    /// The caller's, read and changed.
     InOut,
+    /// The function's own.
     Local,
 }
 
 impl Role {
+    /// As dumps write it.
     pub fn name(self) -> &'static str {
         match self {
             Role::In => "in",
@@ -108,25 +138,36 @@ impl Role {
     }
 }
 
+/// What stands at a place of the signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArgRef {
+    /// A number.
     Scalar(ScalarId),
+    /// An array.
     Array(ArrayId),
 }
 
+/// An index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Iter {
+    /// As written, or made up.
     pub name: String,
+    /// Where it is first written.
     pub span: Span,
     /// The program does not name it, so it cannot be told to write a guard on it.
     pub made_up: bool,
 }
 
+/// A statement, or a loop around some.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
+    /// A loop.
     For(For),
+    /// An assignment.
     Assign(Assign),
+    /// Updates of cells that data chooses.
     Scatter(Scatter),
+    /// A loop whose bounds data gives.
     Each(Each),
 }
 
@@ -134,25 +175,34 @@ pub enum Node {
 /// program, which may touch all that it indexes by anything but what is fixed around it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Each {
+    /// The label, or `S` and a number that no label uses.
     pub name: String,
+    /// The values of its index.
     pub range: Box<DataRange>,
     /// Evaluated in front of each iteration; the loop ends where it fails.
     pub until: Option<Expr>,
+    /// One iteration.
     pub body: Vec<Node>,
     /// Arrays that are declared in the body, and defined anew in each iteration.
     pub own: Vec<ArrayId>,
+    /// Its text.
     pub span: Span,
 }
 
 /// The values `lo..hi` in steps of at least 1, from `lo` on. All three are evaluated once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataRange {
+    /// The index.
     pub counter: CounterId,
+    /// Where it begins.
     pub lo: Expr,
+    /// Where it ends, exclusive.
     pub hi: Expr,
+    /// How far apart its values are.
     pub step: Expr,
     /// Both ends come from cells, so that a range that ends before it begins is a fault, rather than empty.
     pub forwards: bool,
+    /// Its text.
     pub span: Span,
 }
 
@@ -160,11 +210,15 @@ pub struct DataRange {
 /// goes down; neither leaves the range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct For {
+    /// The index and its range.
     pub bound: Bound,
+    /// Not zero.
     pub step: i64,
     /// Visit the same values in the opposite order.
     pub rev: bool,
+    /// One iteration.
     pub body: Vec<Node>,
+    /// Its text.
     pub span: Span,
 }
 
@@ -172,8 +226,11 @@ pub struct For {
 /// reductions and foralls also those bound before it in the same list).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
+    /// The variable.
     pub iter: IterId,
+    /// Where it begins.
     pub lo: Affine,
+    /// Where it ends, exclusive.
     pub hi: Affine,
 }
 
@@ -182,12 +239,19 @@ pub struct Bound {
 pub struct Assign {
     /// The label, or `S` and a number that no label uses.
     pub name: String,
+    /// Its indices.
     pub foralls: Vec<Bound>,
+    /// For which of them it is done.
     pub guard: Cond,
+    /// The array.
     pub target: ArrayId,
+    /// The cell.
     pub index: Vec<Affine>,
+    /// The text of the left-hand side.
     pub target_span: Span,
+    /// What the cell gets.
     pub value: Expr,
+    /// Its text.
     pub span: Span,
 }
 
@@ -195,15 +259,23 @@ pub struct Assign {
 /// may meet in one cell, in any order; where they replace the value of the cell, none do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scatter {
+    /// The label, or `S` and a number that no label uses.
     pub name: String,
+    /// Its indices.
     pub foralls: Vec<Bound>,
+    /// For which of them it is done.
     pub guard: Cond,
+    /// The array.
     pub target: ArrayId,
+    /// The cell.
     pub index: Vec<Subscript>,
+    /// The text of the left-hand side.
     pub target_span: Span,
     /// `Sum`, `Prod`, `Min` or `Max`; or `Last`, if no two instances of the forall can meet in a cell.
     pub op: ReduceOp,
+    /// What is combined with the cell.
     pub value: Expr,
+    /// Its text.
     pub span: Span,
 }
 
@@ -216,51 +288,77 @@ pub enum Subscript {
     Data(Box<Expr>),
 }
 
+/// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
+    /// How it is computed.
     pub kind: ExprKind,
+    /// Its type.
     pub ty: ScalarType,
+    /// Its text.
     pub span: Span,
 }
 
+/// How a value is computed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
+    /// It is known.
     Const(Value),
     /// The value of an affine expression, as `i64`.
     Index(Affine),
+    /// A number that callers give.
     Scalar(ScalarId),
     /// The value of the index of a loop whose bounds depend on data, as `i64`.
     Counter(CounterId),
+    /// A cell of an array.
     Load {
+        /// The array.
         array: ArrayId,
+        /// One subscript per dimension.
         index: Vec<Affine>,
     },
     /// A load with at least one subscript that depends on data.
     Gather {
+        /// The array.
         array: ArrayId,
+        /// One subscript per dimension.
         index: Vec<Subscript>,
     },
+    /// Of one value.
     Unary(UnaryOp, Box<Expr>),
+    /// Of two values.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     /// Conversion to this expression's type: floats to integers saturate (NaN to 0), integers wrap, to `bool` is `!= 0`.
     Cast(Box<Expr>),
     /// Only the chosen branch is evaluated. `affine` is the condition again where it is affine in parameters and iterators.
     Select {
+        /// What decides.
         cond: Box<Expr>,
+        /// The same as a condition on indices, where it is one.
         affine: Option<Cond>,
+        /// If it holds.
         then: Box<Expr>,
+        /// If it does not.
         otherwise: Box<Expr>,
     },
+    /// All values of the body, combined.
     Reduce {
+        /// How.
         op: ReduceOp,
+        /// Its indices.
         bounds: Vec<Bound>,
+        /// For which of them.
         guard: Cond,
+        /// What is combined.
         body: Box<Expr>,
     },
     /// A reduction over a range that depends on data; the body may have more of them, and reductions.
     Fold {
+        /// How.
         op: ReduceOp,
+        /// The values of its index.
         range: Box<DataRange>,
+        /// What is combined.
         body: Box<Expr>,
     },
 }
@@ -304,6 +402,7 @@ impl Subscript {
         index.iter().map(|subscript| subscript.as_affine().cloned()).collect()
     }
 
+    /// The subscript, if it is affine.
     pub fn as_affine(&self) -> Option<&Affine> {
         match self {
             Subscript::Affine(affine) => Some(affine),
@@ -405,14 +504,17 @@ impl Expr {
 }
 
 impl Function {
+    /// A size.
     pub fn param(&self, id: ParamId) -> &Param {
         &self.params[id.index()]
     }
 
+    /// A scalar argument.
     pub fn scalar(&self, id: ScalarId) -> &Scalar {
         &self.scalars[id.index()]
     }
 
+    /// An array.
     pub fn array(&self, id: ArrayId) -> &Array {
         &self.arrays[id.index()]
     }
@@ -425,10 +527,12 @@ impl Function {
         }
     }
 
+    /// The index of a loop whose bounds data gives.
     pub fn counter(&self, id: CounterId) -> &Iter {
         &self.counters[id.index()]
     }
 
+    /// An index.
     pub fn iter(&self, id: IterId) -> &Iter {
         &self.iters[id.index()]
     }
@@ -445,6 +549,7 @@ impl Function {
         diag::Error::User(labelled.collect())
     }
 
+    /// Every array.
     pub fn array_ids(&self) -> impl Iterator<Item = ArrayId> + use<> {
         (0..self.arrays.len() as u32).map(ArrayId)
     }

@@ -3,6 +3,7 @@
 //! In: a syntax tree.  Out: a typed [`Program`], or diagnostics in the user's names.
 //! Not here: isl, schedules, targets. That every access is in bounds is proven in `poly`.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod buffer;
 mod derived;

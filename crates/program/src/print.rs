@@ -64,7 +64,7 @@ fn level(op: BinaryOp) -> Level {
         Eq | Ne | Lt | Le | Gt | Ge => Level::Compare,
         Add | Sub => Level::Sum,
         Mul | Div | Rem => Level::Product,
-        Min | Max | Function(_) | BitAnd | BitOr | BitXor | Shl | Shr | Last => Level::Atom,
+        Min | Max | Function(_) | BitAnd | BitOr | BitXor | Shl | Shr | Last | Once => Level::Atom,
     }
 }
 
@@ -86,6 +86,7 @@ impl Function {
         if array.shape.is_empty() { String::new() } else { format!("[{}]", self.show_list(&array.shape)) }
     }
 
+    /// Expressions, with commas between them.
     pub fn show_list(&self, affines: &[Affine]) -> String {
         affines.iter().map(|affine| self.show(affine)).collect::<Vec<_>>().join(", ")
     }
@@ -132,6 +133,7 @@ impl Function {
         text
     }
 
+    /// A condition in the names of the function.
     pub fn show_cond(&self, cond: &Cond) -> String {
         let join = |conds: &[Cond], word: &str| {
             conds
@@ -235,6 +237,7 @@ impl Function {
         format!("forall{space}{}{}: ", self.show_bounds(foralls), self.show_guard(guard))
     }
 
+    /// Subscripts, with commas between them.
     pub fn show_subscripts(&self, index: &[Subscript]) -> String {
         let shown = index.iter().map(|subscript| match subscript {
             Subscript::Affine(affine) => self.show(affine),
@@ -243,6 +246,7 @@ impl Function {
         shown.collect::<Vec<_>>().join(", ")
     }
 
+    /// A value in the names of the function.
     pub fn show_expr(&self, expr: &Expr) -> String {
         self.show_at(expr, Level::Lowest)
     }
@@ -270,7 +274,10 @@ impl Function {
             ExprKind::Unary(op, operand) => (format!("{}({})", op.name(), self.show_expr(operand)), Level::Atom),
             ExprKind::Binary(op, lhs, rhs)
                 if op.is_bitwise()
-                    || matches!(op, BinaryOp::Min | BinaryOp::Max | BinaryOp::Function(_) | BinaryOp::Last) =>
+                    || matches!(
+                        op,
+                        BinaryOp::Min | BinaryOp::Max | BinaryOp::Function(_) | BinaryOp::Last | BinaryOp::Once
+                    ) =>
             {
                 (format!("{}({}, {})", op.name(), self.show_expr(lhs), self.show_expr(rhs)), Level::Atom)
             }

@@ -7,20 +7,32 @@ use std::fmt;
 /// The type of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ScalarType {
+    /// IEEE single precision.
     F32,
+    /// IEEE double precision.
     F64,
+    /// Signed, 8 bits.
     I8,
+    /// Signed, 16 bits.
     I16,
+    /// Signed, 32 bits.
     I32,
+    /// Signed, 64 bits.
     I64,
+    /// Unsigned, 8 bits.
     U8,
+    /// Unsigned, 16 bits.
     U16,
+    /// Unsigned, 32 bits.
     U32,
+    /// Unsigned, 64 bits.
     U64,
+    /// True or false; one byte in memory.
     Bool,
 }
 
 impl ScalarType {
+    /// Every type.
     pub const ALL: [ScalarType; 11] = [
         ScalarType::F32,
         ScalarType::F64,
@@ -35,6 +47,7 @@ impl ScalarType {
         ScalarType::Bool,
     ];
 
+    /// As programs write it.
     pub fn name(self) -> &'static str {
         match self {
             ScalarType::F32 => "f32",
@@ -51,6 +64,7 @@ impl ScalarType {
         }
     }
 
+    /// The type of that name.
     pub fn from_name(name: &str) -> Option<ScalarType> {
         ScalarType::ALL.into_iter().find(|ty| ty.name() == name)
     }
@@ -65,10 +79,12 @@ impl ScalarType {
         }
     }
 
+    /// Whether it has fractions.
     pub fn is_float(self) -> bool {
         matches!(self, ScalarType::F32 | ScalarType::F64)
     }
 
+    /// Whether it counts; `bool` does not.
     pub fn is_int(self) -> bool {
         !self.is_float() && self != ScalarType::Bool
     }
@@ -97,20 +113,32 @@ impl fmt::Display for ScalarType {
 /// One element.
 #[derive(Clone, Copy, Debug)]
 pub enum Value {
+    /// An `f32`.
     F32(f32),
+    /// An `f64`.
     F64(f64),
+    /// An `i8`.
     I8(i8),
+    /// An `i16`.
     I16(i16),
+    /// An `i32`.
     I32(i32),
+    /// An `i64`.
     I64(i64),
+    /// A `u8`.
     U8(u8),
+    /// A `u16`.
     U16(u16),
+    /// A `u32`.
     U32(u32),
+    /// A `u64`.
     U64(u64),
+    /// A `bool`.
     Bool(bool),
 }
 
 impl Value {
+    /// Its type.
     pub fn ty(self) -> ScalarType {
         match self {
             Value::F32(_) => ScalarType::F32,
@@ -234,6 +262,7 @@ impl UnaryOp {
     /// Absolute value; the smallest integer wraps to itself.
     pub const ABS: UnaryOp = UnaryOp::Function(math::Unary::Abs);
 
+    /// As programs and dumps write it.
     pub fn name(self) -> &'static str {
         match self {
             UnaryOp::Neg => "-",
@@ -260,7 +289,9 @@ impl UnaryOp {
 pub enum BinaryOp {
     /// Integers wrap.
     Add,
+    /// Integers wrap.
     Sub,
+    /// Integers wrap.
     Mul,
     /// Floats: IEEE. Integers: Euclidean; by zero is a run-time error; the smallest integer by -1 wraps.
     Div,
@@ -268,15 +299,19 @@ pub enum BinaryOp {
     Rem,
     /// NaN if either is NaN; -0 is less than +0.
     Min,
+    /// NaN if either is NaN; +0 is more than -0.
     Max,
     /// A function of floats, defined in `math`.
     Function(math::Binary),
     /// On `bool`; both operands are evaluated.
     And,
+    /// On `bool`; both operands are evaluated.
     Or,
     /// On integers, bit by bit.
     BitAnd,
+    /// On integers, bit by bit.
     BitOr,
+    /// On integers, bit by bit.
     BitXor,
     /// On integers: by an amount that is not in `0..width`, all bits are shifted out.
     Shl,
@@ -284,15 +319,25 @@ pub enum BinaryOp {
     Shr,
     /// The right operand, whatever the left one is: how a value replaces another.
     Last,
+    /// The right operand, where the left one is the smallest `i64`, which stands for nothing, and the left one where the right one
+    /// is nothing. Where both are something, it is a fault: two have claimed the same cell.
+    Once,
+    /// `a == b`
     Eq,
+    /// `a != b`, which holds for NaN.
     Ne,
+    /// `a < b`
     Lt,
+    /// `a <= b`
     Le,
+    /// `a > b`
     Gt,
+    /// `a >= b`
     Ge,
 }
 
 impl BinaryOp {
+    /// Whether it gives `bool` whatever its operands are.
     pub fn is_comparison(self) -> bool {
         use BinaryOp::*;
         matches!(self, Eq | Ne | Lt | Le | Gt | Ge)
@@ -335,6 +380,7 @@ impl BinaryOp {
             BinaryOp::Shl => "shl",
             BinaryOp::Shr => "shr",
             BinaryOp::Last => "last",
+            BinaryOp::Once => "once",
             BinaryOp::Eq => "==",
             BinaryOp::Ne => "!=",
             BinaryOp::Lt => "<",
@@ -364,11 +410,17 @@ impl BinaryOp {
 /// Associative and commutative operators with a neutral element, and the places of their extremes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReduceOp {
+    /// All added up; 0 over nothing.
     Sum,
+    /// All multiplied; 1 over nothing.
     Prod,
+    /// The smallest.
     Min,
+    /// The largest.
     Max,
+    /// Whether one of them holds.
     Any,
+    /// Whether all of them hold.
     All,
     /// The first index of the smallest value; NaN is smaller than everything. As `i64`; -1 over nothing.
     ArgMin,
@@ -377,9 +429,12 @@ pub enum ReduceOp {
     /// The value that comes last: no reduction of programs, but what an assignment to a cell chosen by data does. Its order
     /// matters.
     Last,
+    /// The only value: no reduction of programs either, but how the cells of a `unique` assignment are claimed.
+    Once,
 }
 
 impl ReduceOp {
+    /// As programs write it.
     pub fn name(self) -> &'static str {
         match self {
             ReduceOp::Sum => "sum",
@@ -391,6 +446,7 @@ impl ReduceOp {
             ReduceOp::ArgMin => "argmin",
             ReduceOp::ArgMax => "argmax",
             ReduceOp::Last => "last",
+            ReduceOp::Once => "once",
         }
     }
 
@@ -413,6 +469,7 @@ impl ReduceOp {
             ReduceOp::Any => BinaryOp::Or,
             ReduceOp::All => BinaryOp::And,
             ReduceOp::Last => BinaryOp::Last,
+            ReduceOp::Once => BinaryOp::Once,
         }
     }
 
@@ -424,6 +481,7 @@ impl ReduceOp {
             ReduceOp::Any => Value::Bool(false),
             ReduceOp::All => Value::Bool(true),
             ReduceOp::ArgMin | ReduceOp::ArgMax => Value::I64(-1),
+            ReduceOp::Once => Value::I64(i64::MIN),
             ReduceOp::Min | ReduceOp::Max => {
                 let largest = self == ReduceOp::Min;
                 match ty {

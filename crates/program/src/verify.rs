@@ -118,7 +118,9 @@ impl Checker<'_> {
         self.subscripts(&scatter.index)?;
         ensure(Subscript::all_affine(&scatter.index).is_none(), || "a scatter to affine cells".into())?;
         self.expr(&scatter.value)?;
-        let replaces = scatter.op == ReduceOp::Last;
+        let replaces = matches!(scatter.op, ReduceOp::Last | ReduceOp::Once);
+        let claims = scatter.op != ReduceOp::Once || target.ty == ScalarType::I64;
+        ensure(claims, || format!("cells of {} cannot be claimed", target.ty))?;
         let fits = scatter.value.ty == target.ty && (replaces || target.ty != ScalarType::Bool);
         ensure(fits, || format!("{} value for a cell of {}", scatter.value.ty, target.ty))?;
         let combines = replaces || matches!(scatter.op, ReduceOp::Sum | ReduceOp::Prod | ReduceOp::Min | ReduceOp::Max);
@@ -195,6 +197,7 @@ impl Checker<'_> {
                 let operand = lhs.ty;
                 let applies = match op {
                     BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Last => true,
+                    BinaryOp::Once => operand == ScalarType::I64,
                     BinaryOp::And | BinaryOp::Or => operand == ScalarType::Bool,
                     op if op.is_bitwise() => operand.is_int(),
                     BinaryOp::Function(_) => operand.is_float(),

@@ -13,6 +13,7 @@ mod saved;
 mod show;
 mod step;
 mod verbs;
+mod xor;
 
 use std::rc::Rc;
 
@@ -22,8 +23,8 @@ use poly::{Subject, Tree};
 pub use read::{Unread, read};
 pub use rearrange::gathered;
 pub use saved::{NotATree, read_yaml, to_yaml};
-pub use show::{show, show_script};
-pub use step::{Condition, Formula, Loops, Place, Relation, Step, Target, Verb, Word};
+pub use show::{show, show_reasoned, show_script};
+pub use step::{Condition, Formula, Loops, Place, Relation, Step, Storage, Target, Verb, Word};
 pub use verbs::verbs;
 
 /// A program and its schedule so far.

@@ -5,8 +5,9 @@ use program::Function;
 use syntax::ast::{Expr, ExprKind, Ident};
 use syntax::script;
 
-use crate::step::{Formula, Loops, Place, Relation, Step, Target, Verb, Word};
+use crate::step::{Formula, Loops, Place, Relation, Step, Storage, Target, Verb, Word};
 use crate::verbs::{Clause, VERBS, verbs};
+use crate::xor;
 
 /// What is wrong with a step as it is written.
 pub type Unread = Vec<Diagnostic>;
@@ -20,6 +21,7 @@ pub fn read(step: &script::Step, function: &Function) -> Result<Step, Unread> {
     let verb = match step.verb.name.as_str() {
         "split" => reader.split(function)?,
         "map" => reader.map(function)?,
+        "layout" => reader.layout(function)?,
         _ => reader.verb().map_err(|diagnostic| vec![*diagnostic])?,
     };
     Ok(Step { verb, span: step.span })
@@ -59,6 +61,7 @@ impl Reader<'_> {
             (Clause::At, step.at.is_some()),
             (Clause::Where, step.condition.is_some()),
             (Clause::Maps, !step.maps.is_empty()),
+            (Clause::Layout, step.storage.is_some()),
         ];
         match given.into_iter().find(|(clause, given)| *given && !clauses.contains(clause)) {
             Some((clause, _)) => self.misuse(step.span, format!("`{}` takes no `{}`", self.name(), clause.name())),
@@ -154,7 +157,11 @@ impl Reader<'_> {
                     some => self.sizes(some)?,
                 };
                 let name = self.step.names.first().map(word);
-                Verb::Pack { array: self.array()?, at: self.place()?, panels, name }
+                let at = match &self.step.at {
+                    Some(_) => Some(self.place()?),
+                    None => None,
+                };
+                Verb::Pack { array: self.array()?, at, panels, name }
             }
             "compute_at" => {
                 Verb::ComputeAt { array: self.array()?, at: self.place()?, name: self.step.names.first().map(word) }
@@ -306,6 +313,40 @@ impl Reader<'_> {
         let cond = program::lower_condition(function, &inputs, expr)?;
         let condition = Formula::new(inputs.iter().map(word).collect(), cond);
         Ok(Verb::Split { loops, condition })
+    }
+
+    fn layout(&self, function: &Function) -> Result<Verb, Unread> {
+        let one = |diagnostic: Box<Diagnostic>| vec![*diagnostic];
+        let target = self.single().map_err(one)?;
+        let array = word(&target.name);
+        let name = self.names(1).map_err(one)?.pop();
+        let inputs = target.loops.clone().unwrap_or_default();
+        let storage = match (&self.step.storage, self.step.by.len()) {
+            (None, 1..) if target.loops.is_none() => Storage::Panels(self.sizes(self.step.by.len()).map_err(one)?),
+            (Some(script::Storage::Map { outputs, shape, .. }), 0) => {
+                let places = outputs.iter().map(|output| xor::lower(function, &inputs, output));
+                let places = places.collect::<Result<Vec<_>, _>>()?;
+                let extents = |shape: &Vec<Expr>| -> Result<Vec<_>, Unread> {
+                    shape.iter().map(|extent| program::lower_index(function, &[], extent)).collect()
+                };
+                let shape = shape.as_ref().map(extents).transpose()?;
+                if let Some(shape) = &shape
+                    && shape.len() != places.len()
+                {
+                    let what = format!("{} places are given, but {} extents behind `in`", places.len(), shape.len());
+                    return self.misuse(self.step.span, what).map_err(one);
+                }
+                Storage::Map { places: Formula::new(inputs.iter().map(word).collect(), places), shape }
+            }
+            (Some(script::Storage::Notation { text, span }), 0) => {
+                Storage::Notation { inputs: inputs.iter().map(word).collect(), text: text.clone(), span: *span }
+            }
+            _ => {
+                let what = "`layout` takes places behind `=>`, a layout behind `=`, or panels behind `by`";
+                return self.misuse(self.step.span, what).map_err(one);
+            }
+        };
+        Ok(Verb::Layout { array, storage, name })
     }
 
     fn map(&self, function: &Function) -> Result<Verb, Unread> {

@@ -2,7 +2,7 @@
 
 use program::{Function, Iter};
 
-use crate::step::{Formula, Loops, Place, Relation, Step, Target, Verb, Word};
+use crate::step::{Formula, Loops, Place, Relation, Step, Storage, Target, Verb, Word};
 
 /// A step as a line of a script; of a `map`, several lines.
 pub fn show(step: &Step, function: &Function) -> String {
@@ -40,17 +40,49 @@ pub fn show(step: &Step, function: &Function) -> String {
         Verb::Rfactor { loops: over, names } => format!("rfactor {}{}", loops(over), named(names)),
         Verb::Pack { array, at, panels, name } => {
             let panels = if panels.is_empty() { String::new() } else { by(panels) };
-            format!("pack {} at {}{panels}{}", array.text, place(at), one(name))
+            let at = at.as_ref().map_or(String::new(), |at| format!(" at {}", place(at)));
+            format!("pack {}{at}{panels}{}", array.text, one(name))
         }
         Verb::ComputeAt { array, at, name } => format!("compute_at {} at {}{}", array.text, place(at), one(name)),
         Verb::Inline { array } => format!("inline {}", array.text),
+        Verb::Layout { array, storage, name } => {
+            let array = &array.text;
+            let inputs = |inputs: &[Word]| match inputs {
+                [] => String::new(),
+                inputs => format!("[{}]", words(inputs)),
+            };
+            let storage = match storage {
+                Storage::Panels(panels) => by(panels),
+                Storage::Notation { inputs: names, text, .. } => format!("{} = {text}", inputs(names)),
+                Storage::Map { places, shape } => {
+                    let list = lent(function, places).show_list(places.body());
+                    let shape = shape.as_ref().map(|shape| format!(" in [{}]", function.show_list(shape)));
+                    format!("{} => [{list}]{}", inputs(places.inputs()), shape.unwrap_or_default())
+                }
+            };
+            format!("layout {array}{storage}{}", one(name))
+        }
     }
 }
 
 /// The steps of a function as a script.
 pub fn show_script(steps: &[Step], function: &Function) -> String {
-    let lines = steps.iter().map(|step| format!("    {}\n", show(step, function)));
-    format!("schedule {} {{\n{}}}\n", function.name, lines.collect::<String>())
+    show_reasoned(steps.iter().map(|step| (step, "")), function)
+}
+
+/// The same, each step with a comment that says why, unless that is empty.
+pub fn show_reasoned<'a>(steps: impl IntoIterator<Item = (&'a Step, &'a str)>, function: &Function) -> String {
+    let mut lines = String::new();
+    for (step, why) in steps {
+        let text = show(step, function);
+        match why {
+            "" => lines.push_str(&format!("    {text}\n")),
+            // What takes several lines has the reason above it.
+            why if text.contains('\n') => lines.push_str(&format!("    # {why}\n    {text}\n")),
+            why => lines.push_str(&format!("    {text:<56} # {why}\n")),
+        }
+    }
+    format!("schedule {} {{\n{lines}}}\n", function.name)
 }
 
 fn words(words: &[Word]) -> String {

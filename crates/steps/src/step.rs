@@ -48,7 +48,14 @@ impl Step {
 
     /// Whether it changes statements, and not only when they run.
     pub fn rewrites(&self) -> bool {
-        matches!(self.verb, Verb::Rfactor { .. } | Verb::Pack { .. } | Verb::ComputeAt { .. } | Verb::Inline { .. })
+        matches!(
+            self.verb,
+            Verb::Rfactor { .. }
+                | Verb::Pack { .. }
+                | Verb::ComputeAt { .. }
+                | Verb::Inline { .. }
+                | Verb::Layout { .. }
+        )
     }
 }
 
@@ -192,8 +199,8 @@ pub enum Verb {
     Pack {
         /// The array.
         array: Word,
-        /// The loop.
-        at: Place,
+        /// The loop; the whole call if none is given.
+        at: Option<Place>,
         /// How many neighbours stay together in the buffer, per subscript; none for the order of the array.
         panels: Vec<i64>,
         /// Of the buffer.
@@ -213,6 +220,51 @@ pub enum Verb {
         /// The array.
         array: Word,
     },
+    /// Keep the cells of an array in other places.
+    Layout {
+        /// The array.
+        array: Word,
+        /// Where its cells are.
+        storage: Storage,
+        /// Of the array that an argument is copied to.
+        name: Option<Word>,
+    },
+}
+
+/// Where the cells of an array are.
+#[derive(Clone, Debug)]
+pub enum Storage {
+    /// `A[i, j] => [i / 4, j, i % 4] in [N / 4 + 1, M, 4]`
+    Map {
+        /// The place of a cell, over its subscripts.
+        places: Formula<Vec<Affine>>,
+        /// How many places there are, per dimension; as many as the cells need if not given.
+        shape: Option<Vec<Affine>>,
+    },
+    /// `A by 4, 1`: neighbours that stay together, per subscript, as in the buffer of `pack`.
+    Panels(Vec<i64>),
+    /// `A[i, j] = split(j, 8); reorder(jo, i, ji)`: in one of the notations of `layout`.
+    Notation {
+        /// Names for the subscripts; none for the usual ones.
+        inputs: Vec<Word>,
+        /// As it is written.
+        text: String,
+        /// Where.
+        span: Span,
+    },
+}
+
+impl PartialEq for Storage {
+    fn eq(&self, other: &Storage) -> bool {
+        match (self, other) {
+            (Storage::Map { places: a, shape: b }, Storage::Map { places: c, shape: d }) => a == c && b == d,
+            (Storage::Panels(one), Storage::Panels(two)) => one == two,
+            (Storage::Notation { inputs: a, text: b, .. }, Storage::Notation { inputs: c, text: d, .. }) => {
+                a == c && b == d
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Loops of some statements. All statements that are named have the same loops named.

@@ -8,6 +8,7 @@ pub(crate) enum Clause {
     At,
     Where,
     Maps,
+    Layout,
 }
 
 impl Clause {
@@ -18,11 +19,12 @@ impl Clause {
             At => "at",
             Where => "where",
             Maps => "{ … }",
+            Layout => "=> or =",
         }
     }
 }
 
-use Clause::{As, At, By, Maps, Where};
+use Clause::{As, At, By, Layout, Maps, Where};
 
 /// Every verb with its form and its clauses.
 pub(crate) const VERBS: &[(&str, &str, &[Clause])] = &[
@@ -56,6 +58,7 @@ pub(crate) const VERBS: &[(&str, &str, &[Clause])] = &[
         &[At, As],
     ),
     ("inline", "inline a: compute the cells of a local array where they are read", &[]),
+    ("layout", "layout A[i, j] => [i / 8, j, i % 8]: keep the cells of an array in other places", &[By, As, Layout]),
 ];
 
 /// Names and one-line descriptions of all verbs.

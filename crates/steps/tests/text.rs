@@ -44,6 +44,12 @@ const LINES: &[&str] = &[
     "pack x at i by 8 as xp",
     "compute_at y at S1[i] as yl",
     "inline y",
+    "pack x",
+    "layout y[i, j] => [i / 4, j, i % 4] in [N, N, 4]",
+    "layout x[i, j] => [i, j ^ (i % 8)] as xs",
+    "layout y by 4, 1",
+    "layout y = (4,8):(8,1)",
+    "layout y[i, j] = split(j, 8); reorder(jo, i, ji)",
 ];
 
 fn function() -> program::Function {

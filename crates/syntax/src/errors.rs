@@ -159,7 +159,9 @@ impl<'a> Site<'a> {
             Rule::colon => self.expects(Rule::assign_op),
             Rule::lparen if self.before_text(0) == "let" || self.expects(Rule::assign_op) => true,
             Rule::lparen | Rule::ident | Rule::reduce_op => self.expects(Rule::additive) || self.expects_expression(),
-            Rule::lbrace => self.expects(Rule::kw_at),
+            Rule::lbrace | Rule::storage_clause | Rule::double_arrow | Rule::notation_clause | Rule::equals => {
+                self.expects(Rule::kw_at)
+            }
             Rule::EOI => true,
             _ => false,
         }
@@ -198,6 +200,8 @@ fn phrase(rule: Rule) -> &'static str {
     match rule {
         Rule::file | Rule::function | Rule::kw_fn => "a function",
         Rule::constant | Rule::kw_const => "a constant",
+        Rule::used | Rule::kw_use => "`use`",
+        Rule::path => "the path of a file in quotes",
         Rule::table | Rule::let_names => "a list",
         Rule::expr
         | Rule::bounded
@@ -242,7 +246,14 @@ fn phrase(rule: Rule) -> &'static str {
         }
         Rule::kw_let => "`let`",
         Rule::kw_for => "`for`",
-        Rule::target | Rule::ident | Rule::bare_name | Rule::result | Rule::reduce_index | Rule::reduce_op => "a name",
+        Rule::kw_unique
+        | Rule::param
+        | Rule::target
+        | Rule::ident
+        | Rule::bare_name
+        | Rule::result
+        | Rule::reduce_index
+        | Rule::reduce_op => "a name",
         Rule::argument => "an argument",
         Rule::ty => "a type",
         Rule::assign_op => "`=` or another assignment",
@@ -280,6 +291,10 @@ fn phrase(rule: Rule) -> &'static str {
         Rule::signed => "an integer",
         Rule::name_list => "`(`",
         Rule::map_clause => "`{`",
+        Rule::storage_clause | Rule::double_arrow => "`=>`",
+        Rule::notation_clause => "`=`",
+        Rule::notation | Rule::notation_call | Rule::notation_tuple => "a layout",
+        Rule::parens => "`(`",
         Rule::map_entry => "a map",
         Rule::loop_names | Rule::map_inputs | Rule::map_outputs => "`[`",
         Rule::EOI => "the end of the file",

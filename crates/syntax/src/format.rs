@@ -11,8 +11,8 @@ use std::vec::IntoIter;
 use diag::{Diagnostic, Source, Span};
 
 use crate::ast::{
-    Arg, BinaryOp, CompareOp, Constant, ConstantValue, Expr, ExprKind, Function, Ident, Range, ReduceIndex, Stmt,
-    StmtKind, Target, TargetIndex, Type, UnaryOp, Verb, VerbKind,
+    Arg, AssignOp, BinaryOp, CompareOp, Constant, ConstantValue, Expr, ExprKind, Function, Ident, Range, ReduceIndex,
+    Stmt, StmtKind, Target, TargetIndex, Type, UnaryOp, Use, Verb, VerbKind,
 };
 use crate::comments::{Comment, blank_line_before, comments};
 use crate::doc::{Doc, group, layout, nest};
@@ -30,14 +30,16 @@ pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
     let mut items: Vec<Item<'_>> = file.functions.iter().map(Item::Function).collect();
     items.extend(file.constants.iter().map(Item::Constant));
     items.extend(file.schedules.iter().map(Item::Schedule));
+    items.extend(file.uses.iter().map(Item::Use));
     items.sort_by_key(Item::start);
     let mut before: Option<&Item<'_>> = None;
     for item in &items {
         formatter.skip(";");
         let start = item.start();
-        // Constants may stand together; everything else is set apart.
+        // Constants may stand together, and so may files that are used; everything else is set apart.
         let apart = before.is_some_and(|before| {
-            let together = matches!((before, item), (Item::Constant(_), Item::Constant(_)));
+            let together =
+                matches!((before, item), (Item::Constant(_), Item::Constant(_)) | (Item::Use(_), Item::Use(_)));
             !together || blank_line_before(text, formatter.start_with_comments(start))
         });
         out.push(Doc::Hard { blank: apart });
@@ -47,6 +49,7 @@ pub fn format(source: &Source) -> Result<String, Vec<Diagnostic>> {
             Item::Function(function) => formatter.function(&mut out, function),
             Item::Constant(constant) => formatter.constant(&mut out, constant),
             Item::Schedule(schedule) => formatter.schedule(&mut out, schedule),
+            Item::Use(used) => formatter.used(&mut out, used),
         }
         before = Some(item);
     }
@@ -60,6 +63,7 @@ enum Item<'t> {
     Function(&'t Function),
     Constant(&'t Constant),
     Schedule(&'t Schedule),
+    Use(&'t Use),
 }
 
 impl Item<'_> {
@@ -68,6 +72,7 @@ impl Item<'_> {
             Item::Function(function) => function.span.start as usize,
             Item::Constant(constant) => constant.span.start as usize,
             Item::Schedule(schedule) => schedule.span.start as usize,
+            Item::Use(used) => used.span.start as usize,
         }
     }
 }
@@ -144,6 +149,21 @@ impl<'a> Formatter<'a> {
 
     // ---- Functions and statements ----
 
+    fn param(&mut self, out: &mut Vec<Doc>, (name, kind): &(&Ident, Option<&Ident>)) {
+        self.ident(out, name);
+        if let Some(kind) = kind {
+            self.token(out, ":");
+            out.push(Doc::Space);
+            self.ident(out, kind);
+        }
+    }
+
+    fn used(&mut self, out: &mut Vec<Doc>, used: &Use) {
+        self.token(out, "use");
+        out.push(Doc::Space);
+        self.token(out, &format!("\"{}\"", used.path));
+    }
+
     fn constant(&mut self, out: &mut Vec<Doc>, constant: &Constant) {
         self.token(out, "const");
         out.push(Doc::Space);
@@ -173,8 +193,12 @@ impl<'a> Formatter<'a> {
         self.token(out, "fn");
         out.push(Doc::Space);
         self.ident(out, &function.name);
-        if !function.params.is_empty() {
-            self.list(out, ["<", ">"], &function.params, Formatter::ident, None);
+        let sizes = function.params.iter().map(|size| (size, None));
+        let types = function.types.iter().map(|(name, kind)| (name, Some(kind)));
+        let mut params: Vec<(&Ident, Option<&Ident>)> = sizes.chain(types).collect();
+        params.sort_by_key(|(name, _)| name.span.start);
+        if !params.is_empty() {
+            self.list(out, ["<", ">"], &params, Formatter::param, None);
         }
         self.list(out, ["(", ")"], &function.args, Formatter::arg, None);
         if !function.outs.is_empty() {
@@ -300,6 +324,10 @@ impl<'a> Formatter<'a> {
                 }
             }
             StmtKind::Assign { target, op, value } => {
+                if *op == AssignOp::Unique {
+                    self.token(&mut head, "unique");
+                    head.push(Doc::Space);
+                }
                 self.target(&mut head, target);
                 self.spaced_token(&mut head, assign_symbol(*op));
                 out.push(nest(head));

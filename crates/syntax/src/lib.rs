@@ -5,6 +5,7 @@
 //! Needs: `grammar/farkas.pest` with `grammar/ranks.pest`, and `grammar/schedule.pest`, which define the two languages.
 //! Not here: what names mean, types, shapes (`program`); which verbs a script may use and what they do (`steps`).
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod ast;
 mod beside;
@@ -13,6 +14,7 @@ mod doc;
 mod errors;
 mod format;
 mod limits;
+mod link;
 mod mistakes;
 mod parse;
 mod print;
@@ -23,6 +25,7 @@ mod verb;
 
 pub use format::format;
 pub use limits::{MAX_NESTING, MAX_SOURCE_BYTES, decode};
+pub use link::{Read, Unlinked, link};
 pub use parse::parse;
 pub use print::{expr_to_string, print_ast};
 pub use script::{parse_script, print_script};

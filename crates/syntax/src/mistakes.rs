@@ -260,7 +260,12 @@ fn attribute(site: &Site<'_>) -> Option<Diagnostic> {
     let operand = if owner.kind == Kind::Word { owner.text } else { "…" };
     if matches!(operand, "np" | "numpy" | "math" | "torch" | "jnp" | "cmath") {
         let message = format!("there is no `{operand}`");
-        let help = format!("functions have no module in front: write `{}(…)`", name.text);
+        let help = match name.text {
+            word if REDUCTIONS.contains(&word) => {
+                format!("write `{word}[i] x[i]`, or `{word}[i, j] x[i, j]` of a matrix")
+            }
+            word => format!("functions have no module in front: write `{word}(…)`"),
+        };
         return Some(Diagnostic::error("E0001", span_of(owner), message).here("not a value").help(help));
     }
     let help = match name.text {

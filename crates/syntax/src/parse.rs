@@ -4,7 +4,10 @@
 //! Needs: the pest grammar, limits checked first (`limits`).
 //! Not here: building nodes (`tree`), wording of errors (`errors`).
 
-use diag::{Diagnostic, Source, Span};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use diag::{Diagnostic, Source, Span, deadline};
 use pest::Parser;
 use pest::iterators::{Pair, Pairs};
 
@@ -33,24 +36,41 @@ pub(crate) const MAX_ERRORS: usize = 50;
 /// reports its first error.
 pub fn parse(source: &Source) -> Result<File, Vec<Diagnostic>> {
     limits::check(source).map_err(|diagnostic| vec![diagnostic])?;
-    with_large_stack(|| match beside::separate(source.text()) {
-        None => parse_functions(source.text()),
+    with_large_stack(source, |text| match beside::separate(text) {
+        None => parse_functions(text),
         Some((program, script)) => parse_both(&program, &script),
     })
 }
 
-/// Runs a parser on a thread whose stack suffices for the deepest nesting that the limits accept.
-pub(crate) fn with_large_stack<T: Send>(
-    parser: impl FnOnce() -> Result<T, Vec<Diagnostic>> + Send,
+/// Runs a parser on a thread whose stack suffices for the deepest nesting that the limits accept. A parser that does not come back
+/// before the deadline is not waited for: pest cannot be stopped, and ends on its own soon since texts have a limit.
+pub(crate) fn with_large_stack<T: Send + 'static>(
+    source: &Source,
+    parser: fn(&str) -> Result<T, Vec<Diagnostic>>,
 ) -> Result<T, Vec<Diagnostic>> {
-    std::thread::scope(|scope| {
-        let worker = std::thread::Builder::new().stack_size(STACK_BYTES);
-        let handle = worker.spawn_scoped(scope, parser).map_err(|error| {
-            let message = format!("no thread could be started to parse this: {error}");
-            vec![Diagnostic::error("E0003", Span::default(), message)]
-        })?;
-        handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
+    let (done, parsed) = mpsc::channel();
+    let (source, left) = (source.clone(), deadline::left());
+    let work = move || {
+        let result = deadline::within(Instant::now(), left.unwrap_or(Duration::MAX), || parser(source.text()));
+        // Nobody waits any more if the time is over.
+        let _ = done.send(result);
+    };
+    let worker = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work).map_err(|error| {
+        let message = format!("no thread could be started to parse this: {error}");
+        vec![Diagnostic::error("E0003", Span::default(), message)]
+    })?;
+    let result = match left {
+        Some(left) => parsed.recv_timeout(left),
+        None => parsed.recv().map_err(mpsc::RecvTimeoutError::from),
+    };
+    match result {
+        Ok(result) => result,
+        Err(mpsc::RecvTimeoutError::Timeout) => Err(Vec::new()),
+        Err(mpsc::RecvTimeoutError::Disconnected) => match worker.join() {
+            Ok(()) => Err(Vec::new()),
+            Err(panic) => std::panic::resume_unwind(panic),
+        },
+    }
 }
 
 /// A program and the schedules beside it. The errors of both are reported, in the order of the text.
@@ -67,7 +87,7 @@ fn parse_both(program: &str, script: &str) -> Result<File, Vec<Diagnostic>> {
 }
 
 fn parse_functions(text: &str) -> Result<File, Vec<Diagnostic>> {
-    let mut file = File { constants: Vec::new(), functions: Vec::new(), schedules: Vec::new() };
+    let mut file = File { uses: Vec::new(), constants: Vec::new(), functions: Vec::new(), schedules: Vec::new() };
     let mut diagnostics = Vec::new();
     let mut from = Some(0);
     while let Some(base) = from.take() {
@@ -81,7 +101,7 @@ fn parse_functions(text: &str) -> Result<File, Vec<Diagnostic>> {
                     build_items(pairs, base, &mut file, &mut diagnostics);
                 }
                 diagnostics.push(errors::syntax_error(text, broken, failed_at, &error));
-                from = next.filter(|_| diagnostics.len() < MAX_ERRORS);
+                from = next.filter(|_| diagnostics.len() < MAX_ERRORS && deadline::check("parse").is_ok());
             }
         }
     }
@@ -92,6 +112,7 @@ fn parse_functions(text: &str) -> Result<File, Vec<Diagnostic>> {
 fn build_items(pairs: Pairs<'_, Rule>, base: usize, file: &mut File, diagnostics: &mut Vec<Diagnostic>) {
     for pair in pairs.flat_map(Pair::into_inner) {
         let built = match pair.as_rule() {
+            Rule::used => tree::used(pair, base).map(|used| file.uses.push(used)),
             Rule::function => tree::function(pair, base).map(|function| file.functions.push(function)),
             Rule::constant => tree::constant(pair, base).map(|constant| file.constants.push(constant)),
             _ => Ok(()),

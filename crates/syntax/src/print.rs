@@ -13,6 +13,9 @@ use crate::verb::verb_to_string;
 /// The tree of a file, indented by two spaces a level.
 pub fn print_ast(file: &File) -> String {
     let mut tree = Tree { out: String::new() };
+    for used in &file.uses {
+        tree.line(0, &format!("use {:?}", used.path));
+    }
     for constant in &file.constants {
         tree.constant(constant);
     }
@@ -125,7 +128,7 @@ pub(crate) fn compare_symbol(op: CompareOp) -> &'static str {
 
 pub(crate) fn assign_symbol(op: AssignOp) -> &'static str {
     match op {
-        AssignOp::Set => "=",
+        AssignOp::Set | AssignOp::Unique => "=",
         AssignOp::Add => "+=",
         AssignOp::Sub => "-=",
         AssignOp::Mul => "*=",
@@ -163,7 +166,8 @@ impl Tree {
     }
 
     fn function(&mut self, function: &Function) {
-        let params: Vec<_> = function.params.iter().map(|param| param.name.as_str()).collect();
+        let types = function.types.iter().map(|(name, kind)| format!("{}: {}", name.name, kind.name));
+        let params: Vec<_> = types.chain(function.params.iter().map(|param| param.name.clone())).collect();
         let params = if params.is_empty() { String::new() } else { format!("<{}>", params.join(", ")) };
         self.line(0, &format!("fn {}{params}", function.name.name));
         let mut arg = |what: &str, arg: &Arg| self.line(1, &format!("{what} {}: {}", arg.name.name, ty(&arg.ty)));
@@ -197,7 +201,8 @@ impl Tree {
                 }
             }
             StmtKind::Assign { target: name, op, value } => {
-                self.line(level, &format!("{label}assign {} {}", target(name), assign_symbol(*op)));
+                let unique = if *op == AssignOp::Unique { "unique " } else { "" };
+                self.line(level, &format!("{label}assign {unique}{} {}", target(name), assign_symbol(*op)));
                 self.expr(level + 1, value);
             }
             StmtKind::Call { targets, callee, args } => {

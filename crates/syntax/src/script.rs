@@ -6,6 +6,7 @@
 //!     parallel it
 //!     unroll i by 8; vectorize j by 16
 //!     fuse S0, S1 at i
+//!     layout A[i, j] => [i / 8, j, i % 8]
 //!     map { S0[i, j] -> [i + j, j]; S1[i] -> [2*i, 0] }
 //! }
 //! ```
@@ -30,21 +31,27 @@ use crate::ast::{Expr, Ident};
 /// A script file: one schedule per function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Script {
+    /// In the order of the text.
     pub schedules: Vec<Schedule>,
 }
 
 /// `schedule function { steps }`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
+    /// For which function.
     pub function: Ident,
+    /// In order.
     pub steps: Vec<Step>,
+    /// Its text.
     pub span: Span,
 }
 
 /// One verb with its operands. Which operands a verb takes is not known here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
+    /// What is done.
     pub verb: Ident,
+    /// To which statements and loops.
     pub targets: Vec<Target>,
     /// `by 64, -1, 2`
     pub by: Vec<Number>,
@@ -56,30 +63,62 @@ pub struct Step {
     pub condition: Option<Expr>,
     /// `{ S0[i, j] -> [i + j, j] }`, of `map`
     pub maps: Vec<Map>,
+    /// `=> [i % 2, j]` or `= (4,8):(8,1)`, of `layout`
+    pub storage: Option<Storage>,
+    /// Its text.
     pub span: Span,
+}
+
+/// Where the cells of an array live.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Storage {
+    /// `=> [i % 2, j] in [2, M]`
+    Map {
+        /// The place of a cell.
+        outputs: Vec<Expr>,
+        /// The extents behind `in`.
+        shape: Option<Vec<Expr>>,
+        /// Its text.
+        span: Span,
+    },
+    /// What stands behind `=`, for whoever reads layouts.
+    Notation {
+        /// As it is written.
+        text: String,
+        /// Where.
+        span: Span,
+    },
 }
 
 /// `S0`, `i`, or `S0[i, j]`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
+    /// The statement or loop.
     pub name: Ident,
     /// The loops in brackets; `None` without brackets.
     pub loops: Option<Vec<Ident>>,
+    /// Its text.
     pub span: Span,
 }
 
 /// An integer, with its sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number {
+    /// The number.
     pub value: i64,
+    /// Its text.
     pub span: Span,
 }
 
 /// `S0[i, j] -> [i + j, j]`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Map {
+    /// Whose times these are.
     pub statement: Ident,
+    /// Names for its indices.
     pub inputs: Vec<Ident>,
+    /// One expression per level.
     pub outputs: Vec<Expr>,
+    /// Its text.
     pub span: Span,
 }

@@ -12,7 +12,7 @@ use pest::pratt_parser::{Assoc, Op, PrattParser};
 
 use crate::ast::{
     Arg, AssignOp, BinaryOp, CompareOp, Constant, ConstantValue, Expr, ExprKind, Function, Ident, Range, ReduceIndex,
-    ReduceOp, Stmt, StmtKind, Target, TargetIndex, Type, UnaryOp,
+    ReduceOp, Stmt, StmtKind, Target, TargetIndex, Type, UnaryOp, Use,
 };
 use crate::limits::{MAX_NESTING, too_deep};
 use crate::parse::Rule;
@@ -58,6 +58,14 @@ fn level(rule: Rule) -> Option<(u8, bool)> {
 
 pub(crate) fn function(pair: Pair<'_, Rule>, base: usize) -> Built<Function> {
     Builder { base }.function(pair)
+}
+
+pub(crate) fn used(pair: Pair<'_, Rule>, base: usize) -> Built<Use> {
+    let builder = Builder { base };
+    let span = builder.span(&pair);
+    let path = builder.parts(pair).next()?;
+    let span = Span { end: builder.span(&path).end, ..span };
+    Ok(Use { path: path.as_str().trim_matches('"').to_owned(), span })
 }
 
 pub(crate) fn constant(pair: Pair<'_, Rule>, base: usize) -> Built<Constant> {
@@ -117,6 +125,7 @@ fn is_punctuation(rule: Rule) -> bool {
         rule,
         Rule::kw_fn
             | Rule::kw_const
+            | Rule::kw_use
             | Rule::kw_schedule
             | Rule::kw_as
             | Rule::kw_at
@@ -143,6 +152,7 @@ fn is_punctuation(rule: Rule) -> bool {
             | Rule::comma
             | Rule::semicolon
             | Rule::arrow
+            | Rule::double_arrow
             | Rule::colon
             | Rule::equals
             | Rule::bar
@@ -153,6 +163,12 @@ fn is_punctuation(rule: Rule) -> bool {
 pub(crate) fn mismatch(span: Span) -> Diagnostic {
     Diagnostic::error("E0001", span, "the grammar and the tree builder disagree here")
         .note("this is a bug in Farkas, not in the program")
+}
+
+fn unique_update(span: Span) -> Diagnostic {
+    Diagnostic::error("E0001", span, "`unique` goes with `=`")
+        .here("is combined with what is there")
+        .help("leave `unique` out: instances that combine their values may meet in a cell")
 }
 
 impl Builder {
@@ -174,10 +190,16 @@ impl Builder {
         let span = self.span(&pair);
         let mut parts = self.parts(pair);
         let name = self.ident(&parts.next()?);
-        let params = match parts.optional(Rule::params) {
-            Some(params) => self.parts(params).each(|param| Ok(self.ident(&param)))?,
-            None => Vec::new(),
-        };
+        let mut params = Vec::new();
+        let mut types = Vec::new();
+        if let Some(list) = parts.optional(Rule::params) {
+            for (name, kind) in self.parts(list).each(|param| self.param(param))? {
+                match kind {
+                    Some(kind) => types.push((name, kind)),
+                    None => params.push(name),
+                }
+            }
+        }
         let args = self.parts(parts.next()?).each(|arg| self.arg(arg))?;
         let outs = match parts.optional(Rule::results) {
             Some(results) => self.parts(results).each(|out| self.arg(out))?,
@@ -188,7 +210,14 @@ impl Builder {
             None => Vec::new(),
         };
         let body = self.body(parts.next()?)?;
-        Ok(Function { name, params, args, outs, context, body, span })
+        Ok(Function { name, params, types, args, outs, context, body, span })
+    }
+
+    /// A size, or a type with what it may be.
+    fn param(self, pair: Pair<'_, Rule>) -> Built<(Ident, Option<Ident>)> {
+        let mut parts = self.parts(pair);
+        let name = self.ident(&parts.next()?);
+        Ok((name, parts.optional(Rule::ident).map(|kind| self.ident(&kind))))
     }
 
     fn constant(self, pair: Pair<'_, Rule>) -> Built<Constant> {
@@ -303,8 +332,11 @@ impl Builder {
 
     fn assignment(self, pair: Pair<'_, Rule>) -> Built<(StmtKind, u32)> {
         let mut parts = self.parts(pair);
+        let unique = parts.optional(Rule::kw_unique);
         let target = self.target(parts.next()?)?;
         let op = match parts.next()?.as_str() {
+            "=" if unique.is_some() => AssignOp::Unique,
+            _ if unique.is_some() => return Err(unique_update(target.span)),
             "=" => AssignOp::Set,
             "+=" => AssignOp::Add,
             "-=" => AssignOp::Sub,

@@ -3,13 +3,17 @@
 //! The two sides take turns and each keeps its best time, so that a busy moment hurts neither side alone.
 //! Not here: any way to measure; both commands time themselves.
 
+mod compile_time;
+mod ml;
+mod polybench;
+mod report;
 mod table;
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::process::{build_farkas, capture, cargo, command, complain, heading, run_shown, say, workspace_root};
+use crate::process::{build_farkas, capture, cargo, command, complain, heading, run_shown, say};
 use crate::setup;
 use table::Table;
 
@@ -89,6 +93,19 @@ const POINTS: &str = "2000";
 
 /// Measures the benchmarks and examples whose name contains one of `names`, or all of them.
 pub(crate) fn measure(names: &[String]) -> Result<(), String> {
+    if let [first, rest @ ..] = names
+        && first == "polybench"
+    {
+        return polybench::measure(&polybench::Options::read(rest)?);
+    }
+    if let [first, rest @ ..] = names
+        && first == "ml"
+    {
+        return ml::measure(rest);
+    }
+    if let Some(flag) = names.iter().find(|name| name.starts_with('-')) {
+        return Err(format!("only `bench polybench` takes flags, such as `{flag}`"));
+    }
     // The code generator alone needs neither isl nor C.
     if let [only] = names
         && only == "code"
@@ -97,7 +114,7 @@ pub(crate) fn measure(names: &[String]) -> Result<(), String> {
     }
     let wanted = |name: &str| names.is_empty() || names.iter().any(|part| name.contains(part.as_str()));
     let benchmarks: Vec<_> = BENCHMARKS.iter().filter(|benchmark| wanted(benchmark.name)).collect();
-    let mut examples = find_examples()?;
+    let mut examples = compile_time::find_examples()?;
     examples.retain(|example| wanted(example));
     let explores = wanted("explore");
     if benchmarks.is_empty() && examples.is_empty() && !explores {
@@ -125,18 +142,7 @@ pub(crate) fn measure(names: &[String]) -> Result<(), String> {
         say(table.render());
     }
     if !examples.is_empty() {
-        heading(format!("Compile time by stage, in ms: the best of {ROUNDS} cold runs of each example"));
-        let mut compiled = Vec::new();
-        for example in examples {
-            match time_compilation(&farkas, &example) {
-                Ok(times) => compiled.push((example, times)),
-                Err(message) => failures.push(message),
-            }
-        }
-        say(stage_table(&compiled).render());
-        say(spread("examples", compiled.iter().map(|(_, times)| times)));
-        let polybench = compiled.iter().filter(|(name, _)| name.starts_with("polybench/"));
-        say(spread("PolyBench kernels", polybench.map(|(_, times)| times)));
+        compile_time::measure(&farkas, examples, &mut failures);
     }
     if explores {
         heading(format!("Exploring: the legality of {POINTS} schedules of gemm"));
@@ -202,6 +208,14 @@ fn compiler_line() -> String {
     format!("{} -O3 -march=native", compiler())
 }
 
+/// `bench` in cargo's target folder.
+fn bench_folder(farkas: &Path) -> Result<PathBuf, String> {
+    let target = farkas.ancestors().nth(2).ok_or_else(|| format!("{} is in no target folder", farkas.display()))?;
+    let folder = target.join("bench");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(folder)
+}
+
 /// Compiles a peer next to the farkas command, where build output belongs.
 fn compile_c(farkas: &Path, source: &str) -> Result<PathBuf, String> {
     let folder = farkas.with_file_name("xtask-bench");
@@ -232,60 +246,6 @@ fn explore(farkas: &Path) -> Result<String, String> {
     Ok(best.map(|(_, line)| line).unwrap_or_default())
 }
 
-/// The paths in `examples/` without `.fks`, such as `polybench/gemm`, sorted; those in folders come last.
-fn find_examples() -> Result<Vec<String>, String> {
-    let list = |folder: &Path| {
-        let entries = fs::read_dir(folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
-        Ok::<_, String>(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect::<Vec<_>>())
-    };
-    let root = workspace_root().join("examples");
-    let mut names = Vec::new();
-    for name in list(&root)? {
-        if let Some(name) = name.strip_suffix(".fks") {
-            names.push(name.to_owned());
-        } else if root.join(&name).is_dir() {
-            let inside = list(&root.join(&name))?;
-            names.extend(inside.iter().filter_map(|file| Some(format!("{name}/{}", file.strip_suffix(".fks")?))));
-        }
-    }
-    names.sort_by_key(|name| (name.contains('/'), name.clone()));
-    Ok(names)
-}
-
-/// The median and the largest of the total times.
-fn spread<'a>(what: &str, compiled: impl Iterator<Item = &'a Vec<(String, f64)>>) -> String {
-    let mut totals: Vec<f64> = compiled.filter_map(|times| find_stage(times, "total")).collect();
-    totals.sort_by(f64::total_cmp);
-    match (totals.get(totals.len() / 2), totals.last()) {
-        (Some(median), Some(most)) => format!("{} {what}: median {median:.1} ms, largest {most:.1} ms", totals.len()),
-        _ => format!("no {what}"),
-    }
-}
-
-/// The stages of the fastest of several runs of the example's own `# run:` line.
-fn time_compilation(farkas: &Path, example: &str) -> Result<Vec<(String, f64)>, String> {
-    let path = format!("examples/{example}.fks");
-    let source = fs::read_to_string(workspace_root().join(&path)).map_err(|error| format!("{path}: {error}"))?;
-    let args = run_header(&source).ok_or_else(|| format!("{path}: no line `# run: farkas …`"))?;
-    let mut best: Option<(f64, Vec<(String, f64)>)> = None;
-    for _ in 0..ROUNDS {
-        let output = capture(command(farkas, &args).arg("--time"))?;
-        let times = stage_times(&String::from_utf8_lossy(&output.stderr));
-        let total = find_stage(&times, "total").ok_or_else(|| format!("{path}: farkas reported no `time: total`"))?;
-        if best.as_ref().is_none_or(|(least, _)| total < *least) {
-            best = Some((total, times));
-        }
-    }
-    Ok(best.map(|(_, times)| times).unwrap_or_default())
-}
-
-/// The arguments of the command in a `# run: farkas …` line.
-fn run_header(source: &str) -> Option<Vec<&str>> {
-    let line = source.lines().find_map(|line| line.strip_prefix("# run:"))?;
-    let mut words = line.split_whitespace();
-    (words.next() == Some("farkas")).then(|| words.collect())
-}
-
 /// The stages and milliseconds in lines of the form `time: parse 0.12 ms`.
 fn stage_times(stderr: &str) -> Vec<(String, f64)> {
     let read = |line: &str| {
@@ -300,26 +260,18 @@ fn find_stage(times: &[(String, f64)], stage: &str) -> Option<f64> {
     times.iter().find(|(name, _)| name == stage).map(|(_, time)| *time)
 }
 
-/// Examples down, stages across in the order in which they were first reported; running is no part of compiling.
-fn stage_table(compiled: &[(String, Vec<(String, f64)>)]) -> Table {
-    let mut stages: Vec<&str> = Vec::new();
-    for (stage, _) in compiled.iter().flat_map(|(_, times)| times) {
-        if stage != "run" && !stages.contains(&stage.as_str()) {
-            stages.push(stage);
-        }
-    }
-    let header: Vec<&str> = ["example"].into_iter().chain(stages.iter().copied()).collect();
-    let mut table = Table::new(&header);
-    for (example, times) in compiled {
-        let cell = |stage: &&str| find_stage(times, stage).map_or_else(|| "-".to_owned(), |time| format!("{time:.2}"));
-        table.rows.push([example.clone()].into_iter().chain(stages.iter().map(cell)).collect());
-    }
-    table
+/// A line such as `C: f64[4, 3]  (sum 37.69, fnv1a d60ecb970160da3a)`.
+fn read_farkas_sum(line: &str) -> Option<(String, f64)> {
+    let (name, rest) = line.split_once(": ")?;
+    let (_, rest) = rest.split_once("(sum ")?;
+    let (sum, _) = rest.split_once(',')?;
+    Some((name.to_owned(), sum.parse().ok()?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::workspace_root;
 
     #[test]
     fn stage_times_are_read_among_other_lines() {
@@ -331,23 +283,10 @@ mod tests {
     }
 
     #[test]
-    fn run_header_is_found_and_split() {
-        let source = "# What it is.\n# run: farkas run a.fks -D N=4\nfn f() {}\n";
-        assert_eq!(run_header(source), Some(vec!["run", "a.fks", "-D", "N=4"]));
-        assert_eq!(run_header("fn f() {}"), None);
-        assert_eq!(run_header("# run: rm x"), None);
-    }
-
-    #[test]
-    fn every_example_says_how_to_run_it() {
-        let examples = find_examples().expect("the examples can be listed");
-        assert!(!examples.is_empty());
-        for example in examples {
-            let path = format!("examples/{example}.fks");
-            let source = fs::read_to_string(workspace_root().join(&path)).expect("the example can be read");
-            let args = run_header(&source).unwrap_or_default();
-            assert_eq!(args.get(..2), Some(&["run", path.as_str()][..]), "{path}");
-        }
+    fn sums_are_read_from_what_the_command_prints() {
+        let line = "C: f64[4, 3]  (sum 37.5, fnv1a d60ecb970160da3a)";
+        assert_eq!(read_farkas_sum(line), Some(("C".to_owned(), 37.5)));
+        assert_eq!(read_farkas_sum("[[ 3.4, 3.3]]"), None);
     }
 
     #[test]
@@ -359,15 +298,5 @@ mod tests {
                 assert!(root.join("crates/xtask/bench").join(peer).is_file(), "{peer}");
             }
         }
-    }
-
-    #[test]
-    fn stages_stand_in_columns() {
-        let compiled = [
-            ("a".to_owned(), vec![("parse".to_owned(), 0.5), ("total".to_owned(), 10.25), ("run".to_owned(), 1.0)]),
-            ("long".to_owned(), vec![("total".to_owned(), 2.0)]),
-        ];
-        let text = stage_table(&compiled).render();
-        assert_eq!(text, "example  parse  total\na         0.50  10.25\nlong         -   2.00");
     }
 }

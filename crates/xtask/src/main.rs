@@ -27,6 +27,10 @@ Commands:
   ptx-check       assemble the PTX of the example kernels with NVIDIA's assembler, if it can be installed
   bench [NAME…]   measure run time against C, compile time by stage, exploration; NAME picks some;
                   `bench code` measures micro-kernels against the peak of the machine
+  bench polybench [--size mini|small|medium|large|extralarge] [--filter NAME,…] [--rounds N] [--sources FOLDER]
+                  measure the PolyBench kernels against gcc, clang and Polly; FOLDER holds PolyBench/C, if its
+                  programs are to be the peers instead of our own C; figures go to target/bench
+  bench ml [NAME…]  measure kernels of machine learning against NumPy, Numba and JAX, installed in target/
   fuzz [--minutes N]  throw hostile command lines at the release build (10 minutes unless told)
   sanitize        run the tests that call isl and generated code the most under valgrind
   help            show this text";
@@ -46,14 +50,14 @@ fn main() -> ExitCode {
         ("test", []) => test::test_all(),
         ("tidy", []) => tidy::check_workspace(),
         ("ptx-check", []) => ptx::check(),
-        ("bench", names) if !names.iter().any(|name| name.starts_with('-')) => bench::measure(names),
+        ("bench", words) => bench::measure(words),
         ("fuzz", words) => fuzz::fuzz(words),
         ("sanitize", []) => fuzz::sanitize(),
         ("help" | "--help" | "-h", []) => {
             say(USAGE);
             Ok(())
         }
-        ("setup" | "demo" | "test" | "tidy" | "ptx-check" | "bench" | "sanitize" | "help" | "--help" | "-h", extra) => {
+        ("setup" | "demo" | "test" | "tidy" | "ptx-check" | "sanitize" | "help" | "--help" | "-h", extra) => {
             complain(format!("`cargo xtask {command}` does not take `{}`\n\n{USAGE}", extra.join(" ")));
             return ExitCode::from(USAGE_ERROR);
         }

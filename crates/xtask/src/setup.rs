@@ -80,6 +80,31 @@ pub(crate) fn set_up() -> Result<(), String> {
     }
 }
 
+/// The newest clang that Debian has with Polly inside.
+const CLANG: &str = "clang-19";
+
+/// The name of a clang for benchmarks; installed if root or a password-free sudo can do it.
+pub(crate) fn clang() -> Result<String, String> {
+    let found = || [CLANG, "clang"].into_iter().find(|name| is_installed(name)).map(str::to_owned);
+    if let Some(name) = found() {
+        return Ok(name);
+    }
+    let machine = this_machine();
+    if !machine.apt || !(machine.root || machine.sudo) {
+        return Err(format!("`{CLANG}` is not installed"));
+    }
+    let sudo = !machine.root;
+    // As above: an update that fails need not matter.
+    let _ = run_shown(&mut apt_get(sudo, &["update"]));
+    run_shown(&mut apt_get(sudo, &["install", "-y", "--no-install-recommends", CLANG]))?;
+    found().ok_or_else(|| format!("`{CLANG}` is missing after its installation"))
+}
+
+/// Whether a program is on the `PATH`.
+pub(crate) fn is_installed(name: &str) -> bool {
+    find_program(name, &search_path()).is_some()
+}
+
 /// Makes sure that `cargo fmt` and `cargo clippy` are there; a minimal Rust installation lacks them.
 pub(crate) fn set_up_rust_components() -> Result<(), String> {
     let works = |subcommand| succeeds(&mut command(crate::process::cargo(), &[subcommand, "--version"]));

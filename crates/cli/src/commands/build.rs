@@ -15,7 +15,7 @@ use crate::terminal;
 ///
 /// Forms: ast (syntax tree), program (typed array program), statements (sets and maps, with the init, update and fini
 /// of each reduction), deps (dependences and their graph), deps-dot (the graph for Graphviz), schedule (the schedule
-/// tree, proven legal, as YAML), script (the same as a script to edit, for --schedule), loops (the loop tree), clif (Cranelift's form), asm (machine code).
+/// tree, proven legal, as YAML), script (the same as a script to edit, for --schedule), layouts (where the cells of arrays live), loops (the loop tree), clif (Cranelift's form), asm (machine code).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -58,7 +58,7 @@ struct Section {
 }
 
 pub(crate) fn build(options: &Options) -> Result<(), Failure> {
-    let source = files::read_source(&options.file)?;
+    let source = options.compile.read(&options.file)?;
     let sections = sections(options, &source)?;
     match &options.output {
         None => terminal::data(&joined(&sections)),
@@ -80,12 +80,13 @@ fn sections(options: &Options, source: &Source) -> Result<Vec<Section>, Failure>
         return Ok(sections);
     }
     let engine = options.compile.engine(emit)?;
-    let mut signatures = engine.signatures(source)?;
+    let program = engine.read(source)?;
+    let mut signatures = program.signatures();
     if options.function.is_some() || signatures.is_empty() {
         signatures = vec![choose_function(source, signatures, options.function.as_deref())?];
     }
     for signature in signatures {
-        let function = engine.compile_only(source, &signature.name)?;
+        let function = program.compile(&signature.name)?;
         let texts = function.texts().iter().cloned();
         sections.extend(texts.map(|(emit, text)| Section { function: Some(signature.name.clone()), emit, text }));
     }

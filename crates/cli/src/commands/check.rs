@@ -7,7 +7,6 @@ use serde_json::json;
 
 use crate::commands::{Compile, explain};
 use crate::failure::{Exit, Failure};
-use crate::files;
 use crate::terminal::{self, Terminal};
 
 /// Check programs: types, bounds, order, and the proof that the schedule is legal
@@ -55,7 +54,7 @@ pub(crate) fn check(options: &Options, terminal: &Terminal) -> Result<(), Failur
 }
 
 fn check_file(path: &Path, options: &Options, terminal: &Terminal) -> Result<(), Failure> {
-    let source = files::read_source(path)?;
+    let source = options.compile.read(path)?;
     let checked = options.compile.engine(Vec::new())?.check(&source)?;
     if checked.is_empty() {
         terminal::note(format_args!("warning: `{}` defines no function", source.name()));

@@ -130,7 +130,7 @@ pub(crate) fn explore(options: &Options, terminal: &Terminal) -> Result<(), Fail
         return Err(Failure::usage(format!("the space has {size} points, and at most {MAX_POINTS} are looked at"))
             .help("draw some of them with --sample N"));
     }
-    let source = files::read_source(&options.file)?;
+    let source = options.proof.read(&options.file)?;
     let engine = Engine::with_options(options.proof.options()?);
     let function = choose_function(&source, engine.signatures(&source)?, options.function.as_deref())?;
     run::check_given(&options.sizes, &options.inputs, &function)?;

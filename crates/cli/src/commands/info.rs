@@ -11,20 +11,26 @@ use crate::failure::Failure;
 use crate::files;
 use crate::terminal::{self, Terminal};
 
-/// Show what the functions of a program take and give
+/// Show what the functions of a program take and give, or what is known about the machine
 ///
 /// With --message-format=json: {"functions": [{"name", "params": ["N", …], "where": ["N >= 1", …], "args": [{"name",
-/// "kind": "in|out|inout", "dtype": "f64", "shape": ["N", …]}, …]}, …]}. A scalar has the shape [].
+/// "kind": "in|out|inout", "dtype": "f64", "shape": ["N", …]}, …]}, …]}. A scalar has the shape []. With
+/// --machine as well: {"vector_bytes", "vector_registers", "cache_bytes": [first, second, last], "line_bytes", "threads"}.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  farkas info examples/gemm.fks --message-format=json")]
 pub(crate) struct Options {
     /// The program
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "machine")]
+    file: Option<PathBuf>,
+
+    /// Show what is known about this machine instead, as schedules are chosen for it
+    #[arg(long, conflicts_with = "file")]
+    machine: bool,
 }
 
 pub(crate) fn info(options: &Options, terminal: &Terminal) -> Result<(), Failure> {
-    let source = files::read_source(&options.file)?;
+    let Some(file) = &options.file else { return machine(terminal) };
+    let source = files::read_program(file, None)?;
     let functions = Engine::new().signatures(&source)?;
     if terminal.is_json() {
         let functions: Vec<Value> = functions.iter().map(to_json).collect();
@@ -32,6 +38,21 @@ pub(crate) fn info(options: &Options, terminal: &Terminal) -> Result<(), Failure
     }
     let blocks: Vec<String> = functions.iter().map(to_text).collect();
     terminal::data(&blocks.join("\n"))
+}
+
+fn machine(terminal: &Terminal) -> Result<(), Failure> {
+    let machine = farkas::machine::host(None);
+    if !terminal.is_json() {
+        return terminal::data(&machine.to_string());
+    }
+    let facts = json!({
+        "vector_bytes": machine.vector_bytes,
+        "vector_registers": machine.vector_registers,
+        "cache_bytes": [machine.l1, machine.l2, machine.l3],
+        "line_bytes": machine.line,
+        "threads": machine.cores,
+    });
+    terminal::data(&format!("{facts}\n"))
 }
 
 fn kind(role: Role) -> &'static str {

@@ -111,13 +111,14 @@ fn parse_tolerance(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(options: &Options, terminal: &Terminal) -> Result<(), Failure> {
-    let source = files::read_source(&options.file)?;
+    let source = options.compile.read(&options.file)?;
     let engine = options.compile.engine(Vec::new())?;
-    let signature = choose_function(&source, engine.signatures(&source)?, options.function.as_deref())?;
+    let program = engine.read(&source)?;
+    let signature = choose_function(&source, program.signatures(), options.function.as_deref())?;
     check_names(options, &signature)?;
     let targets = targets(options)?;
 
-    let function = engine.compile_only(&source, &signature.name)?;
+    let function = program.compile(&signature.name)?;
     let given = inputs::load(&function, &options.sizes, &options.inputs)?;
     let (results, time) = execute(&function, options.repeat, &given)?;
     if options.time {

@@ -58,7 +58,7 @@ fn names_must_be_known() {
 fn several_functions_need_a_choice() {
     let place = Place::new();
     place.write("both.fks", format!("{MATMUL}{TWO}").as_bytes());
-    place.farkas("run both.fks --in A=[1]").fails(2, &["several functions: matmul, two", "--fn matmul"]);
+    place.farkas("run both.fks --in A=[1]").fails(2, &["several functions: matmul, two", "--fn matmul, or --fn two"]);
     place.farkas("run both.fks --fn two --in A=[1]").succeeds().prints(&["B: f64[1]", "C: f64[1]"]);
 }
 

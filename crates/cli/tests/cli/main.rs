@@ -3,6 +3,7 @@
 
 mod bad_data;
 mod bad_input;
+mod cache;
 mod eval;
 mod examples;
 mod explain;
@@ -15,3 +16,4 @@ mod run;
 mod stages;
 mod support;
 mod texts;
+mod used;

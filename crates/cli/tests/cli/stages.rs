@@ -2,7 +2,7 @@
 
 use crate::support::{MATMUL, Place, TWO, command, outcome, repository};
 
-const FORMS: [(&str, &str); 12] = [
+const FORMS: [(&str, &str); 13] = [
     ("ast", "sum k"),
     ("program", "forall"),
     ("statements", "domain"),
@@ -10,8 +10,9 @@ const FORMS: [(&str, &str); 12] = [
     ("deps-dot", "digraph"),
     ("schedule", "domain:"),
     ("script", "S0_update[i, j, k] -> ["),
+    ("layouts", "row by row"),
     ("loops", "for "),
-    ("lanes", "no vector loops"),
+    ("lanes", "lanes"),
     ("c", "int matmul(int64_t"),
     ("clif", "function"),
     ("asm", "ret"),
@@ -34,6 +35,16 @@ fn vector_loops_have_lane_programs_for_the_instructions_asked_for() {
     place.farkas("build v.fks --emit=lanes").succeeds().prints(&["lanes"]);
     place.farkas("run v.fks --cpu baseline --in x=[1,2,3] --verify").succeeds().prints(&["2.0, 4.0, 6.0"]);
     place.farkas("run v.fks --cpu 486 --in x=[1]").fails(2, &["the levels are native, baseline"]);
+}
+
+#[test]
+fn recipes_can_be_left_out() {
+    let place = Place::new();
+    place.farkas("build matmul.fks --recipes none --emit=lanes").succeeds().prints(&["no vector loops"]);
+    place.farkas("build matmul.fks --emit=script").succeeds().prints(&["vectorize S0_", "# "]);
+    place.farkas("info --machine").succeeds().prints(&["vectors", "caches", "threads"]);
+    place.farkas("info --machine --message-format=json").succeeds().prints(&["\"vector_bytes\":"]);
+    place.farkas("info").fails(2, &["required"]);
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl Outcome {
 
 pub(crate) fn command(directory: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_farkas"));
-    command.current_dir(directory).env_remove("NO_COLOR").env_remove("FARKAS_LOG");
+    command.current_dir(directory).env_remove("NO_COLOR").env_remove("FARKAS_LOG").env("FARKAS_CACHE_DIR", "");
     command
 }
 

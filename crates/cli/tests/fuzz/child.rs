@@ -63,7 +63,7 @@ pub(crate) fn run(input: &Input) -> Outcome {
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_farkas"));
     command.current_dir(place.path()).args(&input.words);
-    command.env("RUST_BACKTRACE", "0").env_remove("RUST_LOG");
+    command.env("RUST_BACKTRACE", "0").env_remove("RUST_LOG").env("FARKAS_CACHE_DIR", "");
     let verb = input.words[0].as_str();
     if matches!(verb, "check" | "build" | "run" | "explore") {
         command.args([format!("--time-limit={TIME_LIMIT}"), format!("--memory-limit={MEMORY_LIMIT}")]);

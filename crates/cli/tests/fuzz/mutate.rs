@@ -24,7 +24,7 @@ impl Dice {
     }
 }
 
-const WORDS: [&str; 46] = [
+const WORDS: [&str; 47] = [
     "fn",
     "for",
     "in",
@@ -48,6 +48,7 @@ const WORDS: [&str; 46] = [
     "skew",
     "rfactor",
     "pack",
+    "layout",
     "compute_at",
     "at",
     "by",

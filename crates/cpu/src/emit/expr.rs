@@ -27,9 +27,6 @@ impl Emitter<'_> {
                 Ok(self.b.use_var(variable))
             }
             ExprKind::Load { array, index } => {
-                if let Some(value) = self.hoisted_value(*array, index) {
-                    return Ok(value);
-                }
                 let (pointer, displacement) = self.address(*array, index)?;
                 let flags = self.flags[array.index()];
                 Ok(self.b.ins().load(clif_type(expr.ty), flags, pointer, displacement))
@@ -110,6 +107,10 @@ impl Emitter<'_> {
         }
         if op == BinaryOp::Last {
             return Ok(y);
+        }
+        if op == BinaryOp::Once {
+            let nothing = self.b.ins().icmp_imm_s(IntCC::Equal, y, i64::MIN);
+            return Ok(self.b.ins().select(nothing, x, y));
         }
         if op.is_comparison() {
             return Ok(self.comparison(op, ty, x, y));

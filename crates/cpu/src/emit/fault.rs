@@ -4,6 +4,7 @@
 //! value in the report and returns the number of its site, from 1; the caller makes the message. All checks of one site
 //! share one cold block.
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use diag::Span;
 use loops::{ArrayId, For, Index, Stmt};
@@ -29,6 +30,8 @@ pub(crate) enum SiteKind {
     Backwards,
     /// A step that depends on data is less than 1; the report holds it.
     Step,
+    /// Two have claimed the same cell; the report holds who came second, and behind it who came first.
+    Twice,
 }
 
 /// What generated code returns when all went well.
@@ -48,10 +51,21 @@ const SHORT: i64 = 64;
 impl Emitter<'_> {
     /// Ends the call unless `holds`; `value` goes into the report.
     pub(super) fn require(&mut self, holds: Value, site: Site, value: Option<Value>) {
-        let failure = self.failure(site, value.is_some());
+        let failure = self.failure(site, usize::from(value.is_some()));
         let next = self.b.create_block();
         let value: Vec<_> = value.into_iter().map(Into::into).collect();
         self.b.ins().brif(holds, next, &[], failure, &value);
+        self.enter(next);
+    }
+
+    /// Ends the call if somebody has claimed the cell already.
+    pub(super) fn require_unclaimed(&mut self, first: Value, second: Value, span: Option<Span>) {
+        let free = self.b.ins().icmp_imm_s(IntCC::Equal, first, i64::MIN);
+        let idle = self.b.ins().icmp_imm_s(IntCC::Equal, second, i64::MIN);
+        let holds = self.b.ins().bor(free, idle);
+        let failure = self.failure(Site { kind: SiteKind::Twice, span }, 2);
+        let next = self.b.create_block();
+        self.b.ins().brif(holds, next, &[], failure, &[second.into(), first.into()]);
         self.enter(next);
     }
 
@@ -70,13 +84,13 @@ impl Emitter<'_> {
         self.enter(next);
     }
 
-    fn failure(&mut self, site: Site, reports: bool) -> Block {
+    fn failure(&mut self, site: Site, reports: usize) -> Block {
         if let Some((_, failure)) = self.failures.iter().find(|(known, _)| *known == site) {
             return *failure;
         }
         let failure = self.b.create_block();
         self.b.set_cold_block(failure);
-        if reports {
+        for _ in 0..reports {
             self.b.append_block_param(failure, types::I64);
         }
         self.failures.push((site, failure));
@@ -88,8 +102,9 @@ impl Emitter<'_> {
         let failures = std::mem::take(&mut self.failures);
         for (number, (_, block)) in failures.iter().enumerate() {
             self.enter(*block);
-            if let Some(value) = self.b.block_params(*block).first().copied() {
-                self.b.ins().store(MemFlagsData::trusted(), value, self.report, 0);
+            let reported = self.b.block_params(*block).to_vec();
+            for (value, offset) in reported.into_iter().zip([0, crate::parallel::EARLIER_OFFSET]) {
+                self.b.ins().store(MemFlagsData::trusted(), value, self.report, offset);
             }
             let status = i64::try_from(self.first_site + number).unwrap_or(i64::MAX).saturating_add(1);
             let status = self.b.ins().iconst(types::I32, status);

@@ -14,7 +14,6 @@ mod each;
 mod expr;
 pub(crate) mod fault;
 mod gather;
-mod hoist;
 mod index;
 mod leaf;
 mod linear;
@@ -29,17 +28,17 @@ use cranelift_codegen::packed_option::ReservedValue;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module};
-use diag::Span;
-use loops::{Cond, For, Kernel, Stmt, Target, VarsUsed};
-use program::{Role, ScalarType};
+use diag::{Span, deadline};
+use loops::{CompareOp, Cond, For, Kernel, Stmt, Target, VarsUsed};
+use program::{BinaryOp, Role, ScalarType};
 
 use self::address::{Induction, Stride};
 use self::constants::float_constants;
 use self::fault::{DONE, Site};
-use self::hoist::Hoisted;
 use self::outline::Iterations;
 use crate::Options;
 use crate::call::Derived;
+use crate::compile::STAGE;
 use crate::leaves::Leaf;
 use crate::math::MathFunction;
 use crate::parallel::Region;
@@ -102,7 +101,7 @@ fn emit_part(
         depth: 0,
         outer_depth: 0,
         inductions: Vec::new(),
-        hoisted: Vec::new(),
+        holds: Vec::new(),
         checked: Vec::new(),
         at: None,
         first_site: emitted.sites.len(),
@@ -180,7 +179,8 @@ struct Emitter<'a> {
     /// The depth of what stands around the loop whose iterations this function runs.
     outer_depth: usize,
     inductions: Vec<Induction>,
-    hoisted: Vec<Hoisted>,
+    /// Conditions that hold here.
+    holds: Vec<Cond>,
     /// Subscripts that the present statement has found to be below these extents, on every way to here.
     checked: Vec<(Value, loops::Index)>,
     /// Where in the source the present expression stands.
@@ -284,6 +284,7 @@ impl Emitter<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> diag::Result<()> {
+        deadline::check(STAGE)?;
         self.checked.clear();
         match stmt {
             Stmt::For(r#for) => self.r#for(r#for),
@@ -317,6 +318,9 @@ impl Emitter<'_> {
                 let (pointer, displacement) = self.cell(*array, index, *at)?;
                 let flags = self.flags[array.index()];
                 let old = self.b.ins().load(clif_type(ty), flags, pointer, displacement);
+                if *op == BinaryOp::Once {
+                    self.require_unclaimed(old, value, *at);
+                }
                 let new = self.binary(*op, ty, old, value)?;
                 self.b.ins().store(flags, new, pointer, displacement);
                 Ok(())
@@ -343,7 +347,9 @@ impl Emitter<'_> {
         let else_block = if otherwise.is_empty() { join } else { self.b.create_block() };
         self.branch(cond, then_block, else_block)?;
         self.enter(then_block);
+        self.holds.push(cond.clone());
         self.stmts(then)?;
+        self.holds.pop();
         self.b.ins().jump(join, &[]);
         if else_block != join {
             self.enter(else_block);
@@ -358,9 +364,10 @@ impl Emitter<'_> {
         if self.outline(r#for)? || self.leaf(r#for)? {
             return Ok(());
         }
+        let known = self.holds.contains(&Cond::Compare(CompareOp::Lt, r#for.lo.clone(), r#for.hi.clone()));
         let lo = self.linearize(&r#for.lo);
         let hi = self.linearize(&r#for.hi);
-        let runs = lo.order(&hi).map(|order| order.is_lt());
+        let runs = if known { Some(true) } else { lo.order(&hi).map(|order| order.is_lt()) };
         if runs == Some(false) {
             return Ok(());
         }
@@ -378,12 +385,23 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Whether loops that are all there is inside have an iteration, as far as that is known out here, and `runs`: else
-    /// counting through an outer loop, which may be long, would do nothing.
+    /// Whether loops that are all there is inside have an iteration and conditions around them hold, as far as that is known out here, and
+    /// `runs`: else counting through an outer loop, which may be long, would do nothing.
     fn inner_runs(&mut self, outer: &For, mut runs: Option<Value>) -> diag::Result<Option<Value>> {
         let mut inside = vec![outer.var];
         let mut body = outer.body.as_slice();
-        while let [Stmt::For(inner)] = body {
+        loop {
+            let inner = match body {
+                [Stmt::For(inner)] => inner,
+                [Stmt::If { cond, otherwise, .. }] if otherwise.is_empty() => {
+                    if !VarsUsed::of_cond(cond).iter().any(|var| inside.contains(var)) {
+                        let holds = self.cond(cond)?;
+                        runs = Some(runs.map_or(holds, |runs| self.b.ins().band(runs, holds)));
+                    }
+                    break;
+                }
+                _ => break,
+            };
             let (lo, hi) = (self.linearize(&inner.lo), self.linearize(&inner.hi));
             let used = VarsUsed::of_indices([&inner.lo, &inner.hi]);
             if lo.order(&hi).is_none() && !inside.iter().any(|var| used.contains(var)) {
@@ -399,8 +417,6 @@ impl Emitter<'_> {
 
     /// The loop proper, which runs at least once, from its preheader to a branch to `exit`.
     fn rotated(&mut self, r#for: &For, lo: Value, hi: Value, exit: Block) -> diag::Result<()> {
-        let outer_hoisted = self.hoisted.len();
-        self.hoist(r#for)?;
         let strides = self.choose_inductions(r#for);
         let limit = self.limit(hi, r#for.step);
         let mut start = vec![lo];
@@ -425,7 +441,6 @@ impl Emitter<'_> {
         self.loop_values[r#for.var.index()] = None;
         self.depth -= 1;
         self.inductions.truncate(outer_inductions);
-        self.hoisted.truncate(outer_hoisted);
 
         let mut next = vec![self.b.ins().iadd_imm_s(state[0], r#for.step)];
         for (value, step) in state[1..].iter().zip(steps) {

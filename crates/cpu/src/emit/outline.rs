@@ -13,6 +13,7 @@ use loops::{ArrayId, Expr, ExprKind, For, Index, LocalId, LoopKind, Stmt, Target
 
 use super::{Emitter, clif_type, slot};
 use crate::parallel::{RUN_REGION, Region};
+use crate::work::Work;
 
 /// Words of the block before what the loop finds around it: the four pointers of the call.
 const TABLES: usize = 4;
@@ -73,7 +74,7 @@ impl Emitter<'_> {
         private.extend(found.scoped);
         private.sort();
         private.dedup();
-        self.regions.push(Region { step: r#for.step, words, private });
+        self.regions.push(Region { step: r#for.step, words, private, work: Work::of_loop(r#for) });
         self.pending.push(Iterations { function, r#for: r#for.clone(), vars, locals });
         Ok(true)
     }

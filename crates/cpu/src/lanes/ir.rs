@@ -11,11 +11,13 @@ use program::{ScalarType, Value};
 pub struct ValueId(pub u32);
 
 impl ValueId {
+    /// The place in the tables of values.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
+/// What a value holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// One 64-bit integer for all lanes.
@@ -34,6 +36,7 @@ pub fn is_element(ty: ScalarType) -> bool {
 /// A leaf function: it reads its arguments from a block of 8-byte slots and returns 0, or the site of a failed check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
+    /// For people.
     pub name: String,
     /// A power of two, at most [`Program::MAX_LANES`].
     pub lanes: u32,
@@ -41,16 +44,20 @@ pub struct Program {
     pub slots: u32,
     /// The type of every value, by id.
     pub types: Vec<Type>,
+    /// What is done, in order.
     pub body: Vec<Stmt>,
 }
 
 impl Program {
+    /// More lanes than any schedule can use.
     pub const MAX_LANES: u32 = 256;
 
+    /// What a value holds.
     pub fn ty(&self, value: ValueId) -> Type {
         self.types[value.index()]
     }
 
+    /// A value that is yet to be defined.
     pub fn new_value(&mut self, ty: Type) -> ValueId {
         let id = ValueId(u32::try_from(self.types.len()).expect("fewer than 2³² values"));
         self.types.push(ty);
@@ -58,39 +65,57 @@ impl Program {
     }
 }
 
+/// One step of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stmt {
+    /// Defines a value.
     Let(ValueId, Op),
     /// With [`Access::Same`], the element of the first lane is stored; the mask then says whether, by its first lane.
     Store {
+        /// What is stored.
         value: ValueId,
+        /// Where.
         at: Address,
+        /// How the lanes lie.
         access: Access,
+        /// The lanes that store; all of them without one.
         mask: Option<ValueId>,
     },
     /// Lane by lane in order: where two lanes meet, the later one stays.
     Scatter {
+        /// What is stored.
         value: ValueId,
+        /// The address of element 0.
         base: ValueId,
+        /// Which element, for each lane.
         index: ValueId,
+        /// The lanes that store; all of them without one.
         mask: Option<ValueId>,
     },
     /// Ends the program with `site` unless `0 <= index < extent` in every lane of the mask; the index of the first lane
     /// that fails is reported.
     Check {
+        /// What is checked, for each lane.
         index: ValueId,
+        /// A word that all must be below.
         extent: ValueId,
+        /// The lanes that are checked; all of them without one.
         mask: Option<ValueId>,
+        /// What the program returns if it fails.
         site: u32,
     },
+    /// Repeats some.
     Loop(Loop),
 }
 
 /// Runs its body `trips` times, or not at all if that is negative.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
+    /// A word.
     pub trips: ValueId,
+    /// What iterations hand on.
     pub carried: Vec<Carried>,
+    /// One iteration.
     pub body: Vec<Stmt>,
 }
 
@@ -107,11 +132,14 @@ pub struct Carried {
     pub result: ValueId,
 }
 
+/// What a value is made by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Op {
     /// The word in an argument slot.
     Arg(u32),
+    /// A word that is known.
     Const(i64),
+    /// Of two words.
     Word(WordOp, ValueId, ValueId),
 
     /// The same element in every lane.
@@ -124,17 +152,25 @@ pub enum Op {
     Iota,
     /// Lanes that the mask leaves out are zero and touch no memory.
     Load {
+        /// Where.
         at: Address,
+        /// How the lanes lie.
         access: Access,
+        /// The lanes that are loaded; all of them without one.
         mask: Option<ValueId>,
     },
     /// The elements at `base + index * size of the element`.
     Gather {
+        /// The address of element 0.
         base: ValueId,
+        /// Which element, for each lane.
         index: ValueId,
+        /// The lanes that are loaded; all of them without one.
         mask: Option<ValueId>,
     },
+    /// Of one value, lane by lane.
     Unary(UnaryOp, ValueId),
+    /// Of two values, lane by lane.
     Binary(BinaryOp, ValueId, ValueId),
     /// By a number of bits less than the width; 32- and 64-bit integers only.
     Shift(ShiftOp, ValueId, u8),
@@ -152,35 +188,53 @@ pub enum Op {
 
     /// The first so many lanes.
     Prefix(ValueId),
+    /// A mask, from two values lane by lane.
     Compare(CompareOp, ValueId, ValueId),
 }
 
 /// On words; comparisons give 0 or 1. Arithmetic wraps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WordOp {
+    /// `a + b`
     Add,
+    /// `a - b`
     Sub,
+    /// `a * b`
     Mul,
+    /// The smaller one.
     Min,
+    /// The larger one.
     Max,
+    /// Bit by bit.
     And,
     /// The second operand is a constant from 0 to 63.
     Shl,
     /// Keeps the sign; the second operand is a constant from 0 to 63.
     Shr,
+    /// `a < b`
     Lt,
+    /// `a <= b`
     Le,
+    /// `a == b`
     Eq,
+    /// `a != b`
     Ne,
 }
 
+/// On one operand; floats, unless it says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnaryOp {
+    /// `-a`, also of integers.
     Neg,
+    /// Without its sign, also of integers.
     Abs,
+    /// Correctly rounded.
     Sqrt,
+    /// Towards minus infinity.
     Floor,
+    /// Towards infinity.
     Ceil,
+    /// Towards zero.
     Trunc,
     /// To the nearest integer, ties to even.
     Round,
@@ -191,25 +245,34 @@ pub enum UnaryOp {
 /// On floats, integers or masks, as `program` defines them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinaryOp {
+    /// Integers wrap.
     Add,
+    /// Integers wrap.
     Sub,
+    /// Integers wrap.
     Mul,
     /// Floats only.
     Div,
     /// NaN if either is NaN; -0 is less than +0.
     Min,
+    /// NaN if either is NaN; +0 is more than -0.
     Max,
     /// `a < b ? a : b`, as the machine does it: of NaN or zeros the second. Floats only.
     Least,
+    /// `a > b ? a : b`, likewise.
     Most,
     /// Integers and masks.
     And,
+    /// Integers and masks.
     Or,
+    /// Integers and masks.
     Xor,
 }
 
+/// Which way bits go, and what comes after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ShiftOp {
+    /// Fills with zeros.
     Left,
     /// Fills with zeros.
     Right,
@@ -220,24 +283,33 @@ pub enum ShiftOp {
 /// Floats: ordered, except `Ne`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CompareOp {
+    /// `a == b`
     Eq,
+    /// `a != b`, which holds for NaN.
     Ne,
+    /// `a < b`
     Lt,
+    /// `a <= b`
     Le,
+    /// `a > b`
     Gt,
+    /// `a >= b`
     Ge,
 }
 
 /// `base + index * scale + offset`, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Address {
+    /// A word.
     pub base: ValueId,
     /// The scale is 1, 2, 4 or 8.
     pub index: Option<(ValueId, u8)>,
+    /// In bytes.
     pub offset: i32,
 }
 
 impl Address {
+    /// Of a word itself.
     pub fn of(base: ValueId) -> Address {
         Address { base, index: None, offset: 0 }
     }
@@ -259,6 +331,7 @@ pub enum Access {
 macro_rules! names {
     ($op:ident { $($variant:ident = $name:literal,)* }) => {
         impl $op {
+            /// Every operator.
             pub const ALL: &[$op] = &[$($op::$variant,)*];
 
             /// The name in the text form.
@@ -367,6 +440,7 @@ impl Address {
         Address { base: f(self.base), index: self.index.map(|(index, scale)| (f(index), scale)), ..self }
     }
 
+    /// The words that it uses.
     pub fn operands(self) -> impl Iterator<Item = ValueId> {
         [self.base].into_iter().chain(self.index.map(|(index, _)| index))
     }
@@ -380,6 +454,7 @@ impl Access {
         }
     }
 
+    /// The word that it uses, if any.
     pub fn operand(self) -> Option<ValueId> {
         match self {
             Access::Strided(stride) => Some(stride),

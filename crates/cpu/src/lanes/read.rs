@@ -13,7 +13,9 @@ use super::print::element;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct ReadError {
+    /// From 1.
     pub line: usize,
+    /// What is wrong.
     pub what: String,
 }
 

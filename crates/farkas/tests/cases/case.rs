@@ -3,13 +3,16 @@
 use farkas::Source;
 
 /// The sections there are, besides those that a typo makes.
-pub(crate) const SECTIONS: [&str; 13] = [
+pub(crate) const SECTIONS: [&str; 16] = [
     "ast",
     "program",
     "statements",
     "deps",
     "schedule",
+    "layouts",
     "loops",
+    "script",
+    "prepared",
     "run",
     "message",
     "sched",

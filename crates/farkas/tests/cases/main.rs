@@ -1,7 +1,7 @@
 //! The case files of `tests/cases`: every file is a test of its own.
 //!
 //! A case is a program, a first line that says why it exists, and sections `--- name` with what is expected. Stage
-//! sections (`ast program statements deps schedule loops`) hold text in which `…` stands for anything; `run` holds
+//! sections (`ast program statements deps schedule loops`, and `script` and `prepared` for what recipes make of it) hold text in which `…` stands for anything; `run` holds
 //! calls that every engine executes; `message` holds rendered errors. `#~ error: text` marks a line that must be
 //! rejected. Cases in `sched` have a schedule as well (`sched`, `tree`; see the module of that name). `FARKAS_BLESS=1` writes what is found into the sections that do not match; it has no effect under CI.
 
@@ -20,7 +20,8 @@ use case::Case;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// The folders of cases, in the order of the pipeline.
-const FOLDERS: [&str; 9] = ["parse", "check", "statements", "deps", "schedule", "sched", "loops", "run", "errors"];
+const FOLDERS: [&str; 11] =
+    ["parse", "check", "statements", "deps", "schedule", "sched", "recipes", "layout", "loops", "run", "errors"];
 
 fn main() -> std::io::Result<()> {
     let arguments = Arguments::from_args();

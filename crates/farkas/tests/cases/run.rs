@@ -84,9 +84,17 @@ fn check_line(line: &str, compiled: &Compiled) -> Result<(), Wrong> {
         ("machine code in the original order", engines::call(original, &call)?),
     ];
     // A call that is refused never reaches the loops.
-    if !matches!(&interpreted, Err(Error::Call(error)) if !is_run_time(error)) {
+    let runs = !matches!(&interpreted, Err(Error::Call(error)) if !is_run_time(error));
+    if runs {
         others.push(("the loops", engines::run_loops(scheduled, function, &call)?));
         others.push(("the loops in the original order", engines::run_loops(original, function, &call)?));
+    }
+    if let Some(prepared) = &compiled.prepared {
+        let prepared = engines::find(prepared, &call)?;
+        others.push(("machine code of the recipe", engines::call(prepared, &call)?));
+        if runs {
+            others.push(("the loops of the recipe", engines::run_loops(prepared, function, &call)?));
+        }
     }
     let tolerance =
         if has_float_sums(&function.body) { Tolerance::Relative { f32: 1e-5, f64: 1e-12 } } else { Tolerance::None };

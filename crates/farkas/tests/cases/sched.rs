@@ -59,6 +59,7 @@ fn without_markers(script: &str) -> String {
 
 fn options(case: &Case) -> Result<Options, String> {
     let emit = vec![Emit::Program, Emit::Statements, Emit::Deps, Emit::Schedule, Emit::Loops];
+    let emit = [emit, case.section("layouts").map(|_| Emit::Layouts).into_iter().collect()].concat();
     let mut options = Options { emit, schedule: Some(schedule(case)?), ..Options::default() };
     for (key, value) in case.section("options").map(pairs).transpose()?.unwrap_or_default() {
         match key.as_str() {
@@ -142,7 +143,7 @@ fn load_again(case: &Case, module: &Module, options: &Options, failures: &mut Ve
     let [_] = module.functions() else { return };
     // A tree is a schedule of the program's own statements.
     let script = case.section("sched").map_or("", |script| &script.expected);
-    if script.split_whitespace().any(|word| ["rfactor", "pack", "compute_at", "inline"].contains(&word)) {
+    if script.split_whitespace().any(|word| ["rfactor", "pack", "compute_at", "inline", "layout"].contains(&word)) {
         return;
     }
     let saved = stages::text_of(module, "schedule");

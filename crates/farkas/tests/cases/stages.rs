@@ -2,15 +2,17 @@
 
 use std::str::FromStr;
 
-use farkas::{Emit, Engine, Module, Options, Order, Style};
+use farkas::{Emit, Engine, Machine, Module, Options, Order, Recipes, Style};
 
 use crate::case::Case;
 use crate::{Failure, pattern, run};
 
-/// The same program in the order that the scheduler finds and in its own.
+/// The same program in the order that the scheduler finds, in its own, and as recipes make it.
 pub(crate) struct Compiled {
     pub(crate) scheduled: Module,
     pub(crate) original: Module,
+    /// None where a schedule is given.
+    pub(crate) prepared: Option<Module>,
     /// What the source means, for questions that the compiled functions do not answer.
     pub(crate) program: program::Program,
 }
@@ -30,7 +32,7 @@ pub(crate) fn check(case: &mut Case, failures: &mut Vec<Failure>) {
         Ok(compiled) => compiled,
         Err(error) => return failures.push(Failure::new(error)),
     };
-    for module in [&compiled.scheduled, &compiled.original] {
+    for module in [&compiled.scheduled, &compiled.original].into_iter().chain(&compiled.prepared) {
         loops_read_back(module, failures);
     }
     for position in 0..case.sections.len() {
@@ -38,6 +40,11 @@ pub(crate) fn check(case: &mut Case, failures: &mut Vec<Failure>) {
         let found = match name.as_str() {
             "run" => run::check(&mut case.sections[position], &compiled, failures),
             "ast" => farkas::syntax_tree(&case.source).unwrap_or_else(|error| error.render(Style::Plain)),
+            // What recipes make of a program is a matter of its own.
+            "script" | "prepared" => {
+                let stage = if name == "prepared" { "loops" } else { "script" };
+                compiled.prepared.as_ref().map_or(String::new(), |module| text_of(module, stage))
+            }
             _ => text_of(&compiled.scheduled, &name),
         };
         if name != "run" {
@@ -59,10 +66,16 @@ pub(crate) fn compare(case: &mut Case, position: usize, found: &str, failures: &
 
 fn compile(case: &Case) -> Result<Compiled, String> {
     let emit = vec![Emit::Program, Emit::Statements, Emit::Deps, Emit::Schedule, Emit::Loops];
-    let options = Options { emit, ..Options::default() };
+    let options = Options { emit, recipes: Recipes::None, ..Options::default() };
     let scheduled = Engine::with_options(options.clone()).compile_source(&case.source);
     let scheduled = scheduled.map_err(|error| format!("does not compile\n{}", error.render(Style::Plain)))?;
-    beside_original(case, scheduled, options)
+    let compiled = beside_original(case, scheduled, options)?;
+    // One machine for all, wherever the test runs.
+    let (emit, machine) = (vec![Emit::Script, Emit::Loops], Some(Machine::REFERENCE));
+    let options = Options { emit, recipes: Recipes::Auto, machine, ..Options::default() };
+    let prepared = Engine::with_options(options).compile_source(&case.source);
+    let prepared = prepared.map_err(|error| format!("has no recipe\n{}", error.render(Style::Plain)))?;
+    Ok(Compiled { prepared: Some(prepared), ..compiled })
 }
 
 /// A compiled program, and beside it the same in its own order.
@@ -72,7 +85,7 @@ pub(crate) fn beside_original(case: &Case, scheduled: Module, options: Options) 
     let original = original.map_err(|error| format!("does not compile\n{}", error.render(Style::Plain)))?;
     let file = syntax::parse(&case.source).map_err(|_| "parses only once")?;
     let program = program::lower(&file, &case.source).map_err(|_| "lowers only once")?;
-    Ok(Compiled { scheduled, original, program })
+    Ok(Compiled { scheduled, original, prepared: None, program })
 }
 
 /// The text of a stage, of all functions.

@@ -83,15 +83,22 @@ fn narrow(expr: Expr, bits: u32) -> Expr {
 }
 
 impl ComposedLayout {
+    /// The function of a linear index in bounds.
     pub fn to_transform(&self) -> Result<Transform> {
-        let value = value_at(&self.layout.flat_modes(), Expr::Input(0)).add(Expr::Const(self.offset));
+        self.swizzled(&self.layout.to_transform()?)
+    }
+
+    /// The function of one index per top-level mode.
+    pub fn to_mode_transform(&self) -> Result<Transform> {
+        self.swizzled(&self.layout.to_mode_transform()?)
+    }
+
+    fn swizzled(&self, layout: &Transform) -> Result<Transform> {
+        let value = layout.index().iter().cloned().fold(Expr::Const(self.offset), |sum, part| part.add(sum));
         let largest = crate::error::add("swizzle", self.offset, self.layout.cosize() - 1)?;
         let bits = (64 - largest.leading_zeros()).max(self.swizzle.width()).min(62);
-        Transform::new(
-            vec![Axis::new("i", Expr::Const(self.layout.size()))],
-            vec![Axis::new("x", Expr::Const(1i64 << bits))],
-            vec![narrow(self.swizzle.expr(value), bits)],
-        )
+        let output = Axis::new("x", Expr::Const(1i64 << bits));
+        Transform::new(layout.inputs().to_vec(), vec![output], vec![narrow(self.swizzle.expr(value), bits)])
     }
 }
 

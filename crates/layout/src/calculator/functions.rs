@@ -94,6 +94,18 @@ pub(super) fn transform(script: &str, solver: &Solver) -> Located<Transform> {
     properties::linear_transform(&argument)
 }
 
+/// The map of one index per mode, if there are so many; else of one linear index.
+pub(super) fn storage(script: &str, rank: usize, solver: &Solver) -> Located<Transform> {
+    let (argument, _) = value_of(script, solver)?;
+    let at = |error: Error| (argument.span, error);
+    match &argument.value {
+        Value::Layout(layout) if rank != 1 || layout.rank() == 1 => layout.to_mode_transform().map_err(at),
+        Value::Tuple(_) => argument.layout()?.to_mode_transform().map_err(at),
+        Value::Composed(composed) if rank != 1 => composed.to_mode_transform().map_err(at),
+        _ => properties::linear_transform(&argument),
+    }
+}
+
 fn value_of(script: &str, solver: &Solver) -> Located<(Argument, Vec<String>)> {
     let mut cursor = Cursor::new(script);
     let notes = std::cell::RefCell::new(Vec::new());

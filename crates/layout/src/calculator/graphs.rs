@@ -24,6 +24,17 @@ pub(super) fn is_script(text: &str) -> bool {
 }
 
 pub(super) fn run(script: &str, solver: &Solver) -> Located<Answer> {
+    Ok(follow(script, solver)?.answer())
+}
+
+/// The map of the last question.
+pub(super) fn transform(script: &str, solver: &Solver) -> Located<Transform> {
+    let at = |error: Error| (Span::new(0, script.len()), error);
+    let missing = || Error::inadmissible("graph", "no question says where cells are; end with `forward(i, j -> x)`");
+    follow(script, solver)?.last.ok_or_else(|| at(missing()))?.map_err(at)
+}
+
+fn follow<'a>(script: &str, solver: &'a Solver) -> Located<State<'a>> {
     let mut cursor = Cursor::new(script);
     cursor.name();
     let mut state =
@@ -40,7 +51,7 @@ pub(super) fn run(script: &str, solver: &Solver) -> Located<Answer> {
     }
     let whole = Span::new(0, script.len());
     cursor.end().map_err(|error| (whole, error))?;
-    Ok(state.answer())
+    Ok(state)
 }
 
 struct State<'a> {

@@ -25,6 +25,24 @@ pub(super) fn is_script(text: &str) -> bool {
     text.contains(';') || matches!(cursor.name(), Some("domain" | "split" | "outer_split" | "merge" | "resize"))
 }
 
+/// Whether a text is steps on axes that are there already.
+pub(super) fn is_step(text: &str) -> bool {
+    let mut cursor = Cursor::new(text);
+    match cursor.name() {
+        // `swizzle(2, 0, 3)` is a swizzle of a layout's index.
+        Some("swizzle") => cursor.eat('(') && !cursor.peek().is_some_and(|letter| letter.is_ascii_digit()),
+        Some("reorder" | "shift") => true,
+        _ => is_script(text),
+    }
+}
+
+/// From axes to what steps make of them.
+pub(super) fn storage(script: &str, axes: Vec<Axis>, solver: &Solver) -> Located<Transform> {
+    let at = |error: Error| (Span::new(0, script.len()), error);
+    let state = State { schedule: Some(Schedule::new(axes)), shown: Vec::new(), solver };
+    follow_from(state, script)?.schedule().and_then(|schedule| schedule.loops_of_roots()).map_err(at)
+}
+
 /// An argument: a name or a number.
 #[derive(Clone, Debug)]
 enum Word {
@@ -45,8 +63,11 @@ pub(super) fn transform(script: &str, solver: &Solver) -> Located<Transform> {
 }
 
 fn follow<'a>(script: &str, solver: &'a Solver) -> Located<State<'a>> {
+    follow_from(State { schedule: None, shown: Vec::new(), solver }, script)
+}
+
+fn follow_from<'a>(mut state: State<'a>, script: &str) -> Located<State<'a>> {
     let mut cursor = Cursor::new(script);
-    let mut state = State { schedule: None, shown: Vec::new(), solver };
     loop {
         let start = cursor.position();
         let here = |cursor: &mut Cursor<'_>| Span::new(start, cursor.position());
@@ -76,7 +97,14 @@ fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<Word>> {
         }
         let start = cursor.position();
         words.push(match cursor.name() {
-            Some(name) => Word::Name(name.to_owned(), Span::new(start, start + name.len())),
+            Some(name) => {
+                // `j.o` is the outer part of `j`, which is called `jo`.
+                let mut name = name.to_owned();
+                while cursor.eat('.') {
+                    name.push_str(cursor.name().ok_or_else(|| cursor.unexpected("a name"))?);
+                }
+                Word::Name(name, Span::new(start, cursor.position()))
+            }
             None => Word::Number(cursor.integer()?),
         });
     }

@@ -27,7 +27,7 @@ pub use jsonl::jsonl;
 
 use crate::cute::Layout;
 use crate::error::{Error, Result};
-use crate::transform::{Solver, Transform};
+use crate::transform::{Axis, Solver, Transform};
 
 /// What a script comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +65,19 @@ pub fn evaluate_with(script: &str, solver: &Solver) -> Result<Answer, diag::Erro
         None => functions::run(script, solver),
     };
     answer.map_err(|(span, error)| error.into_diag(span))
+}
+
+/// Where the cells of an array are that has these axes, by a layout, steps on its axes, or a graph with a question.
+pub fn storage(script: &str, axes: Vec<Axis>) -> Result<Transform, diag::Error> {
+    let solver = Solver::new().map_err(|error| error.into_diag(Span::default()))?;
+    let found = if graphs::is_script(script) {
+        graphs::transform(script, &solver)
+    } else if loops::is_step(script) {
+        loops::storage(script, axes, &solver)
+    } else {
+        functions::storage(script, axes.len(), &solver)
+    };
+    found.map_err(|(span, error)| error.into_diag(span))
 }
 
 /// Whether two scripts stand for the same map, extents included.

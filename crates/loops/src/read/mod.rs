@@ -320,7 +320,7 @@ impl Reader {
             Token::Symbol("+=") => Some(BinaryOp::Add),
             Token::Symbol("*=") => Some(BinaryOp::Mul),
             Token::Word(_) if self.eat("=") => {
-                COMBINING.into_iter().chain([BinaryOp::Last]).find(|op| token.is(op.name()))
+                COMBINING.into_iter().chain([BinaryOp::Last, BinaryOp::Once]).find(|op| token.is(op.name()))
             }
             _ => None,
         };

@@ -16,7 +16,7 @@ use program::{BinaryOp, Role, ScalarType, UnaryOp};
 use crate::walk::Visit;
 use crate::{
     ArrayId, Cond, Each, Expr, ExprKind, For, Index, Kernel, LocalDecl, LocalId, LoopKind, ParamId, Stmt, Target,
-    VarId, combines,
+    VarId, combines, hoist,
 };
 
 /// A kernel that passed [`verify`]; back ends accept nothing else.
@@ -30,6 +30,18 @@ impl Verified {
     /// The kernel, which anyone may change again.
     pub fn into_kernel(self) -> Kernel {
         self.kernel
+    }
+
+    /// After [`hoist`], for back ends whose machine code nobody else improves. Loops about which nothing is proven stay as they are: their
+    /// subscripts may fail, and do so where they stand.
+    pub fn hoisted(&self) -> Verified {
+        if !self.in_bounds {
+            return self.clone();
+        }
+        let kernel = hoist(self.kernel.clone());
+        let verdict = if cfg!(debug_assertions) { check(&kernel) } else { Ok(()) };
+        debug_assert!(verdict.is_ok(), "hoist broke the kernel: {verdict:?}\n{kernel}");
+        Verified { kernel, in_bounds: true }
     }
 
     /// Whether subscripts in index arithmetic are proven to be in bounds, so that nobody has to check them at run time.
@@ -158,7 +170,8 @@ impl<'a> Verifier<'a> {
                     ensure(decl.role != Role::In, || "an input is written".to_owned())?;
                     v.expr(value)?;
                     ensure(value.ty == ty, || format!("the cell is {ty}, the value {}", value.ty))?;
-                    let accepted = *op == BinaryOp::Last || combines(*op) && binary_accepts(*op, ty);
+                    let claims = *op == BinaryOp::Once && ty == ScalarType::I64;
+                    let accepted = *op == BinaryOp::Last || claims || combines(*op) && binary_accepts(*op, ty);
                     ensure(accepted, || format!("`{}` does not scatter {ty}", op.name()))
                 })
             }

@@ -10,9 +10,9 @@ use super::order::{ends, on_branches, without_cells};
 use super::pair::{Times, smallest_pair};
 use super::{Reduction, Subject, Violation};
 use crate::deps::DependenceKind;
-use crate::fault::Attempt;
+use crate::fault::{Attempt, Fault};
 use crate::scop::{Scop, StatementKind};
-use crate::tree::{Branch, LoopId, LoopKind};
+use crate::tree::{Branch, LoopId, LoopKind, Tree};
 
 pub(super) enum Judged {
     Fit(Vec<Reduction>),
@@ -56,6 +56,36 @@ pub(super) fn judge(
         }
     }
     Ok(Judged::Fit(reductions))
+}
+
+/// Whether the iterations of a loop may depend on each other, other than by updates of a reduction. It is said without a witness, and
+/// also where the budget does not do: only "no" is an answer to rely on.
+pub fn may_carry(subject: &Subject, tree: &Tree, id: LoopId) -> diag::Result<bool> {
+    match carries(subject, &tree.branches(), id) {
+        Err(Fault::Isl(isl::Error::Budget { .. })) => Ok(true),
+        answer => answer.map_err(|fault| fault.of_program("legality", &subject.scop.function)),
+    }
+}
+
+/// Whether a loop carries a dependence that is not between updates of a reduction.
+pub(super) fn carries(subject: &Subject, branches: &[Branch], id: LoopId) -> Attempt<bool> {
+    let scop = &subject.scop;
+    for kind in DependenceKind::ALL {
+        for dependence in subject.dependences.of_kind(kind).maps()? {
+            for (source, sink) in ends(scop, branches, &dependence)? {
+                let statement = scop.at(source.statement);
+                let free = kind == DependenceKind::Reduction && statement.kind.is_update() && !statement.scatters();
+                let apart = source.level_of(id).is_none() || sink.level_of(id).is_none();
+                if !free
+                    && !apart
+                    && carried(scop, source, sink, id, without_cells(&scop.context, &dependence)?)?.is_some()
+                {
+                    return Ok(true);
+                }
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// The pairs that agree outside of the loop and differ in it; none if there are none.

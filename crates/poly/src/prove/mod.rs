@@ -4,7 +4,8 @@
 //! from; or a [`Violation`] with a witness; or `Unknown`, which is never treated as legal.
 //! Proven are: exactly the program's instances run, each once (`instances`); every dependence runs forwards (`order`); and
 //! parallel and vector loops carry none, or only pairs of updates of reductions, which are then named (`kinds`).
-//! Not here: choosing a tree, changing one. What a step claims that changes statements is proven in `rewriting`.
+//! Not here: choosing a tree, changing one. What a step claims that changes statements is proven in `rewriting`, where cells live in
+//! `storage`.
 
 mod explain;
 mod instances;
@@ -12,6 +13,7 @@ mod kinds;
 mod order;
 mod pair;
 pub mod rewriting;
+pub mod storage;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -24,6 +26,7 @@ use crate::fault::{Attempt, Fault};
 use crate::scop::Scop;
 use crate::tree::{Branch, LoopId, LoopKind, StatementId, Tree};
 
+pub use kinds::may_carry;
 pub use pair::{Instance, Pair};
 
 /// A program about which everything is known but its schedule.
@@ -51,6 +54,8 @@ pub struct Proven {
     subject: Rc<Subject>,
     tree: Tree,
     reductions: BTreeMap<LoopId, Vec<Reduction>>,
+    /// Loops over strips of lanes whose iterations are as independent as the lanes, so that it does not matter where a strip begins.
+    strips: Vec<LoopId>,
 }
 
 /// An accumulator whose updates meet in different iterations of a parallel or vector loop.
@@ -71,6 +76,12 @@ impl Proven {
     /// The schedule.
     pub fn tree(&self) -> &Tree {
         &self.tree
+    }
+
+    /// The schedule as loops are made of it: vector loops run from end to end, in groups of lanes that begin where the loop does, if
+    /// their iterations do not mind.
+    pub(crate) fn to_run(&self) -> Tree {
+        self.tree.without(&self.strips)
     }
 
     /// What a parallel or vector loop accumulates over its iterations.
@@ -158,7 +169,9 @@ pub enum InstanceFault {
 /// Decides whether `tree` is a legal schedule of `subject`.
 pub fn prove(subject: &Rc<Subject>, tree: Tree) -> diag::Result<Verdict> {
     match find(subject, &tree) {
-        Ok(Found::Nothing(reductions)) => Ok(Verdict::Legal(Proven { subject: Rc::clone(subject), tree, reductions })),
+        Ok(Found::Nothing { reductions, strips }) => {
+            Ok(Verdict::Legal(Proven { subject: Rc::clone(subject), tree, reductions, strips }))
+        }
         Ok(Found::Violation(violation)) => Ok(Verdict::Illegal(violation)),
         Err(Fault::Isl(isl::Error::Budget { resource, spent })) => {
             Ok(Verdict::Unknown { spent: crate::fault::spent(resource, spent) })
@@ -168,7 +181,7 @@ pub fn prove(subject: &Rc<Subject>, tree: Tree) -> diag::Result<Verdict> {
 }
 
 enum Found {
-    Nothing(BTreeMap<LoopId, Vec<Reduction>>),
+    Nothing { reductions: BTreeMap<LoopId, Vec<Reduction>>, strips: Vec<LoopId> },
     Violation(Box<Violation>),
 }
 
@@ -188,7 +201,13 @@ fn find(subject: &Subject, tree: &Tree) -> Attempt<Found> {
             kinds::Judged::Unfit(violation) => return found(*violation),
         }
     }
-    Ok(Found::Nothing(reductions))
+    let mut strips = Vec::new();
+    for id in tree.strips() {
+        if !kinds::carries(subject, &branches, id)? {
+            strips.push(id);
+        }
+    }
+    Ok(Found::Nothing { reductions, strips })
 }
 
 /// A violation of the same kind at sizes none of which can be made smaller: it is looked for again below the sizes of the last one,

@@ -80,7 +80,7 @@ impl Draft {
     pub fn array(&mut self, name: String, like: ArrayId, shape: Vec<Affine>, origin: ArrayOrigin) -> ArrayId {
         let like = self.scop.array(like).clone();
         let id = ArrayId(self.scop.arrays.len() as u32);
-        self.scop.arrays.push(ScopArray { name, shape, role: Role::Local, origin, expanded: 0, ..like });
+        self.scop.arrays.push(ScopArray { name, shape, role: Role::Local, origin, expanded: 0, laid: None, ..like });
         id
     }
 
@@ -130,6 +130,8 @@ pub enum Rewriting {
     Done(Rc<Subject>, Tree),
     /// A value would change; the diagnostic is a witness.
     Changed(Box<Diagnostic>),
+    /// The step itself does not fit, whatever is read; the diagnostic is about the step.
+    Unfit(Box<Diagnostic>),
 }
 
 /// Why a draft is no program that computes the same.
@@ -364,21 +366,35 @@ impl Changed {
     /// The change as an error at the read and at the writes.
     fn explain(&self, before: &Subject, draft: &Draft, claim: &Claim) -> Attempt<Diagnostic> {
         let (old, new) = (&before.scop, &draft.scop);
-        let reader = find(new, &self.reader)?;
+        // A layout leaves statements as they are, so that cells are told by the subscripts of the program.
+        let told = if draft.verb == "layout" { old } else { new };
+        let reader = find(told, &self.reader)?;
         let array = claim.access.get_tuple_name(Dim::Out)?.unwrap_or_default();
-        let (cell, span) = self.cell(new, reader, &array).unwrap_or((Vec::new(), reader.span));
-        let cell = show_cell(&array, &cell);
+        let (cell, span) = self.cell(told, reader, &array).unwrap_or((Vec::new(), reader.span));
         let this = show(new, &self.reader)?;
         let tell = |writer: &Option<Named>| match writer {
             Some(writer) => Ok(format!("what {} writes", show(old, writer)?)),
             None => Ok::<_, Fault>("the value from before the call".to_string()),
         };
-        let message = format!("`{}` would change a value: {this} would find another one in {cell}", draft.verb);
+        let message = format!(
+            "`{}` would change a value: {this} would find another one in {}",
+            draft.verb,
+            show_cell(&array, &cell)
+        );
         let here = format!("{this} has to find {}, but would find {}", tell(&self.expected)?, tell(&self.found)?);
         let mut diagnostic = Diagnostic::error("E0517", span, message).here(here);
+        let mut written = Vec::new();
         for writer in [&self.expected, &self.found].into_iter().flatten() {
-            diagnostic =
-                diagnostic.label(find(old, writer)?.write.span, format!("{} writes {cell}", show(old, writer)?));
+            let cell = if draft.verb == "layout" { self.written(old, writer) } else { None }.unwrap_or(cell.clone());
+            let label = format!("{} writes {}", show(old, writer)?, show_cell(&array, &cell));
+            diagnostic = diagnostic.label(find(old, writer)?.write.span, label);
+            written.push(cell);
+        }
+        if let [one, two] = written.as_slice()
+            && one != two
+        {
+            let (one, two) = (show_cell(&array, one), show_cell(&array, two));
+            diagnostic = diagnostic.note(format!("{one} and {two} would share a place"));
         }
         let sizes = old.function.params.iter().zip(&self.params);
         let sizes: serde_json::Map<String, serde_json::Value> =
@@ -391,6 +407,12 @@ impl Changed {
         }));
         let values = show_params(&old.function, &self.params);
         Ok(if values.is_empty() { diagnostic } else { diagnostic.note(format!("this happens for {values}")) })
+    }
+
+    /// The cell that an instance writes in the old program.
+    fn written(&self, old: &Scop, writer: &Named) -> Option<Vec<i64>> {
+        let statement = find(old, writer).ok()?;
+        evaluate(&statement.write.affine_index().ok()?, &self.params, &statement.iters, &writer.1)
     }
 
     /// The cell that is read, and where in the source.

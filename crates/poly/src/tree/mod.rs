@@ -9,6 +9,7 @@
 
 mod branch;
 mod from_isl;
+mod strips;
 mod times;
 mod to_isl;
 mod uneven;

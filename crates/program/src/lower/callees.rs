@@ -5,6 +5,7 @@
 use diag::{Diagnostic, Span};
 use syntax::ast;
 
+use super::generic::Variant;
 use super::inline::{Form, NoForm, form};
 use crate::Function;
 
@@ -15,11 +16,13 @@ pub(super) struct Callee<'a> {
     /// Missing while it is not lowered, and if it is in error.
     pub(super) lowered: Option<Function>,
     pub(super) form: Result<Form, NoForm>,
+    /// Of a function over types: the types that this one is for.
+    pub(super) variant: Option<Variant>,
 }
 
 impl<'a> Callee<'a> {
-    pub(super) fn new(ast: &'a ast::Function) -> Self {
-        Callee { name: &ast.name.name, ast, lowered: None, form: Err(NoForm::Body) }
+    pub(super) fn new(ast: &'a ast::Function, variant: Option<Variant>) -> Self {
+        Callee { name: &ast.name.name, ast, lowered: None, form: Err(NoForm::Body), variant }
     }
 
     pub(super) fn set(&mut self, function: Function) {
@@ -129,11 +132,15 @@ pub(super) fn called(file: &ast::File) -> Vec<bool> {
 fn calls_of(file: &ast::File, function: &ast::Function) -> Vec<(usize, Span)> {
     let mut calls = Vec::new();
     let mut found = |callee: &ast::Ident| {
-        if let Some(position) = file.functions.iter().position(|function| function.name.name == callee.name)
-            && !super::expr::is_built_in(&callee.name)
-        {
-            calls.push((position, callee.span));
+        if super::expr::is_built_in(&callee.name) {
+            return;
         }
+        // A function over types is there several times under its name, side by side; of two others, the first is meant.
+        let named = |function: &ast::Function| function.name.name == callee.name;
+        let Some(first) = file.functions.iter().position(named) else { return };
+        let span = file.functions[first].span;
+        let same = file.functions.iter().enumerate().skip(first).take_while(|(_, function)| function.span == span);
+        calls.extend(same.map(|(position, _)| (position, callee.span)));
     };
     function.body.iter().for_each(|stmt| visit_stmt(stmt, &mut found));
     calls

@@ -9,7 +9,7 @@ use diag::{Diagnostic, Span};
 use syntax::ast;
 
 use super::callees::Callee;
-use super::expr::Typed;
+use super::expr::{Typed, Weak};
 use super::inline::{
     Inliner, MAX_NODES, MAX_STATEMENTS, MAX_TOTAL_NODES, NoForm, as_affine, loop_depth, reduction_depth,
     reduction_names, statements,
@@ -60,6 +60,11 @@ impl<'a> Lowerer<'a> {
         args: Option<Vec<Typed>>,
         span: Span,
     ) -> Option<Typed> {
+        let given = |position: usize| {
+            let arg = args.as_ref()?.get(position)?;
+            (arg.weak == Weak::No).then_some(arg.expr.ty)
+        };
+        let function = self.variant(function, &given, None);
         let lowered = self.lowered(function)?;
         let form = match &function.form {
             Ok(form) => form,
@@ -147,6 +152,14 @@ impl<'a> Lowerer<'a> {
             return None;
         };
         let prefix = self.statement_name(call.label);
+        let taken = match call.into {
+            Into::Array(target) => {
+                self.named_type(&ast::Expr { kind: ast::ExprKind::Name(target.name.clone()), span: target.span })
+            }
+            Into::Locals(_) | Into::Local(..) => None,
+        };
+        let given = |position: usize| call.args.get(position).and_then(|arg| self.named_type(arg));
+        let function = self.variant(function, &given, taken);
         let callee = self.lowered(function)?;
         let outs: Vec<ArrayId> = callee.array_ids().filter(|id| callee.array(*id).role == Role::Out).collect();
         self.check_results(call, callee, outs.len())?;

@@ -34,7 +34,7 @@ pub(super) enum Kind {
 
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    ty: ScalarType,
+    pub(super) ty: ScalarType,
     shape: Vec<usize>,
     /// Row by row.
     cells: Vec<Value>,

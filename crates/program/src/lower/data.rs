@@ -8,7 +8,7 @@ use syntax::ast;
 use super::Lowerer;
 use super::expr::Typed;
 use super::stmt::Forall;
-use crate::{Affine, ArrayId, Expr, ExprKind, IterId, ReduceOp, ScalarType, Scatter, Subscript, UnaryOp};
+use crate::{Affine, ArrayId, Expr, ExprKind, IterId, Node, ReduceOp, ScalarType, Scatter, Subscript, UnaryOp};
 
 /// A statement `target[…] op= value` whose cells depend on data.
 pub(super) struct Update<'s> {
@@ -40,7 +40,7 @@ impl Lowerer<'_> {
     }
 
     /// The scatter that an assignment to cells that depend on data stands for.
-    pub(super) fn lower_scatter(&mut self, update: Update<'_>, forall: Forall, value: Typed) -> Option<Scatter> {
+    pub(super) fn lower_scatter(&mut self, update: Update<'_>, forall: Forall, value: Typed) -> Option<Node> {
         let Update { name, target, array, op, span } = update;
         let op = match op {
             ast::AssignOp::Add | ast::AssignOp::Sub => ReduceOp::Sum,
@@ -48,6 +48,7 @@ impl Lowerer<'_> {
             ast::AssignOp::Min => ReduceOp::Min,
             ast::AssignOp::Max => ReduceOp::Max,
             ast::AssignOp::Set if self.apart(&forall) => ReduceOp::Last,
+            ast::AssignOp::Unique => ReduceOp::Last,
             ast::AssignOp::Set | ast::AssignOp::Div => {
                 let diagnostic = self.order_matters(target, &forall, op);
                 self.report(diagnostic);
@@ -66,22 +67,33 @@ impl Lowerer<'_> {
         }
         let parts: Vec<&Expr> = Subscript::data(&forall.index).chain([&value]).collect();
         let read = match op {
-            ReduceOp::Last => parts.into_iter().find_map(|part| foreign_read(part, array, &forall)),
+            ReduceOp::Last if update.op == ast::AssignOp::Set => {
+                parts.into_iter().find_map(|part| foreign_read(part, array, &forall))
+            }
             _ => parts.into_iter().find_map(|part| part.reads(array)),
         };
         if let Some(read) = read {
             self.report(reads_target(&target.name, target.span, read));
             return None;
         }
+        let claims = match update.op {
+            ast::AssignOp::Unique => self.claim_cells(&name, target, array, &forall)?,
+            _ => None,
+        };
         let Forall { foralls, index, guard, .. } = forall;
-        Some(Scatter { name, foralls, guard, target: array, index, target_span: target.span, op, value, span })
+        let scatter = Scatter { name, foralls, guard, target: array, index, target_span: target.span, op, value, span };
+        Some(match claims {
+            Some(claims) => {
+                self.pending.push(Node::Scatter(scatter));
+                claims
+            }
+            None => Node::Scatter(scatter),
+        })
     }
 
     /// Whether no two instances can name the same cell, because each index stands alone in a subscript: `M[p, j]`.
     fn apart(&self, forall: &Forall) -> bool {
-        let alone =
-            |iter| forall.index.iter().any(|subscript| subscript.as_affine().and_then(|at| at.as_iter()) == Some(iter));
-        forall.foralls.iter().all(|bound| alone(bound.iter))
+        forall.foralls.iter().all(|bound| forall.is_alone(bound.iter))
     }
 
     fn order_matters(&self, target: &ast::Target, forall: &Forall, op: ast::AssignOp) -> Diagnostic {
@@ -112,6 +124,7 @@ impl Lowerer<'_> {
             diagnostic
                 .help(format!("combine the values: `{name}[…] += …`, or `*=`, `min=`, `max=`"))
                 .help("for an order, write a loop: `for i in 0..N { … }`")
+                .help(format!("if no two instances name the same cell, say so: `unique {name}[…] = …`"))
         }
     }
 }

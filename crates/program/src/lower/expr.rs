@@ -634,7 +634,12 @@ impl Lowerer<'_> {
                 _ => bounds = None,
             }
         }
-        let guard = guard.map_or(Some(Cond::TRUE), |guard| self.lower_cond(guard, "a guard"));
+        let errors = self.diagnostics.len();
+        let lowered = guard.map_or(Some(Cond::TRUE), |guard| self.lower_cond(guard, "a guard"));
+        if let (None, Some(written)) = (&lowered, guard) {
+            self.teach_range_of_data(op, indices, written, errors);
+        }
+        let guard = lowered;
         let body = self.lower_expr(body);
         self.scope.leave();
         let reduction = self.reduction(op, bounds?, limits.and(guard?), body?, span)?;
@@ -689,7 +694,7 @@ impl Lowerer<'_> {
                 let ty = widened(body.expr.ty);
                 self.coerce(body, ty)?
             }
-            (ReduceOp::Min | ReduceOp::Max | ReduceOp::Last, Weak::No) => body.expr,
+            (ReduceOp::Min | ReduceOp::Max | ReduceOp::Last | ReduceOp::Once, Weak::No) => body.expr,
         };
         if body.ty == ScalarType::Bool && !matches!(op, ReduceOp::Any | ReduceOp::All) {
             let mut diagnostic =

@@ -3,7 +3,9 @@
 //! In: calls by name.  Out: messages about the call itself. They come before anything is said about its arguments or the shape of
 //! its value, which nobody can know.
 
-use diag::Diagnostic;
+use std::collections::BTreeSet;
+
+use diag::{Diagnostic, Span};
 use syntax::ast;
 
 use super::Lowerer;
@@ -156,10 +158,68 @@ impl Lowerer<'_> {
         Some(format!("to call it on every {cells}, in a statement without indices: `… = {applied}`"))
     }
 
+    /// For a guard `a[i] <= k < b[i]`, which asks every `k` of all rows: the range that takes only those of the row.
+    pub(super) fn teach_range_of_data(
+        &mut self,
+        op: ast::ReduceOp,
+        indices: &[ast::ReduceIndex],
+        guard: &ast::Expr,
+        errors: usize,
+    ) {
+        let Some((index, lo, hi)) = range_of(guard) else { return };
+        if !indices.iter().any(|known| known.name.name == index) {
+            return;
+        }
+        let (lo, hi) = (self.shared.source.slice(lo).to_string(), self.shared.source.slice(hi).to_string());
+        let Some(diagnostic) = self.diagnostics.get_mut(errors).filter(|found| found.code == "E0301") else { return };
+        let help = format!("data may be the bounds of a range: `{}[{index}: {lo}..{hi}] …`", op.name());
+        diagnostic.helps.insert(0, help);
+    }
+
     /// Names for indices that mean nothing yet: `i, j`.
     pub(super) fn free_indices(&self, rank: usize) -> String {
+        self.free_indices_beside(rank, &BTreeSet::new())
+    }
+
+    /// Likewise, and that an expression does not bind.
+    pub(super) fn free_indices_beside(&self, rank: usize, bound: &BTreeSet<String>) -> String {
         let letters =
             ["i", "j", "k", "l"].into_iter().map(String::from).chain((0..).map(|number| format!("i{number}")));
-        letters.filter(|name| self.scope.lookup(name).is_none()).take(rank).collect::<Vec<_>>().join(", ")
+        let free = letters.filter(|name| self.scope.lookup(name).is_none() && !bound.contains(name));
+        free.take(rank).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The index that a condition bounds on both sides, `lo <= k < hi` or `k >= lo and k < hi`, with these.
+fn range_of(guard: &ast::Expr) -> Option<(&str, Span, Span)> {
+    use ast::CompareOp::{Ge, Le, Lt};
+    /// One side, and whether it is the lower one.
+    fn side(expr: &ast::Expr) -> Option<(&str, Span, bool)> {
+        let ast::ExprKind::Compare { first, rest } = &expr.kind else { return None };
+        match rest.as_slice() {
+            [(Ge, lo)] => Some((name_of(first)?, lo.span, true)),
+            [(Le, index)] => Some((name_of(index)?, first.span, true)),
+            [(Lt, hi)] => Some((name_of(first)?, hi.span, false)),
+            _ => None,
+        }
+    }
+    match &guard.kind {
+        ast::ExprKind::Paren(inner) => range_of(inner),
+        ast::ExprKind::Compare { first, rest } => match rest.as_slice() {
+            [(Le, index), (Lt, hi)] => Some((name_of(index)?, first.span, hi.span)),
+            _ => None,
+        },
+        ast::ExprKind::Binary { op: ast::BinaryOp::And, lhs, rhs } => {
+            let ((index, lo, lower), (other, hi, also_lower)) = (side(lhs)?, side(rhs)?);
+            (index == other && lower && !also_lower).then_some((index, lo, hi))
+        }
+        _ => None,
+    }
+}
+
+fn name_of(expr: &ast::Expr) -> Option<&str> {
+    match &expr.kind {
+        ast::ExprKind::Name(name) => Some(name),
+        _ => None,
     }
 }

@@ -201,7 +201,7 @@ impl Inliner<'_> {
 
     /// A subscript that is checked at run time stays one, even if it has become affine: under a condition on data, it
     /// could not be proven.
-    fn subscripts(&mut self, index: &[Subscript]) -> Option<Vec<Subscript>> {
+    pub(super) fn subscripts(&mut self, index: &[Subscript]) -> Option<Vec<Subscript>> {
         let subscript = |subscript: &Subscript| {
             Some(match subscript {
                 Subscript::Affine(affine) => Subscript::Affine(self.affine(affine)?),

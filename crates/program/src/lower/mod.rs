@@ -14,6 +14,7 @@ mod early;
 mod example;
 mod expr;
 mod extreme;
+mod generic;
 mod habits;
 mod implied;
 mod inline;
@@ -27,6 +28,7 @@ mod scan;
 mod split;
 mod stmt;
 mod typing;
+mod unique;
 
 use std::collections::BTreeSet;
 
@@ -45,14 +47,18 @@ use names::{Meaning, Scope};
 /// Dimensions of an array, and loops around one statement.
 pub(crate) const MAX_DIMENSIONS: usize = 16;
 
-/// Lowers every function of a file; `source` is its text, for quoting.
+/// Lowers every function of a file; `source` is its text, for quoting. Once the deadline in force is over, the rest is left
+/// out.
 pub fn lower(file: &ast::File, source: &Source) -> Result<Program, Vec<Diagnostic>> {
     let mut diagnostics = Vec::new();
     let constants = constants::lower(file, source, &mut diagnostics);
+    let (expanded, variants) = generic::expand(file, &mut diagnostics);
+    let file = &expanded;
     let (order, cycles) = callees::order(file);
     let called = callees::called(file);
     diagnostics.extend(cycles);
-    let mut callees: Vec<Callee<'_>> = file.functions.iter().map(Callee::new).collect();
+    let functions = file.functions.iter().zip(variants);
+    let mut callees: Vec<Callee<'_>> = functions.map(|(function, variant)| Callee::new(function, variant)).collect();
     let mut errors: Vec<Vec<Diagnostic>> = vec![Vec::new(); callees.len()];
     for position in order {
         let function = &file.functions[position];
@@ -65,20 +71,26 @@ pub fn lower(file: &ast::File, source: &Source) -> Result<Program, Vec<Diagnosti
         }
     }
     for (position, (function, errors)) in file.functions.iter().zip(errors).enumerate() {
-        let earlier = &file.functions[..position];
-        if let Some(first) = earlier.iter().find(|earlier| earlier.name.name == function.name.name) {
+        let mut earlier = file.functions[..position].iter().filter(|earlier| earlier.span != function.span);
+        if let Some(first) = earlier.find(|earlier| earlier.name.name == function.name.name) {
             diagnostics.push(
                 Diagnostic::error("E0102", function.name.span, format!("`{}` is defined twice", first.name.name))
                     .here("defined again here")
                     .label(first.name.span, "first defined here"),
             );
         }
-        diagnostics.extend(errors);
+        // What is wrong for one choice of types is most often wrong for all.
+        for error in errors {
+            let known = |known: &Diagnostic| known.code == error.code && known.span() == error.span();
+            if function.types.is_empty() || !diagnostics.iter().any(known) {
+                diagnostics.push(error);
+            }
+        }
     }
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
-    Ok(Program { functions: callees.into_iter().filter_map(|callee| callee.lowered).collect() })
+    Ok(Program { functions: generic::of_program(callees) })
 }
 
 /// What all functions of a file see.

@@ -1,6 +1,6 @@
 //! Statements: `let`, assignments (foralls) and `for`.
 
-use diag::{Diagnostic, Span};
+use diag::{Diagnostic, Span, deadline};
 use syntax::ast;
 
 use super::Lowerer;
@@ -11,7 +11,8 @@ use super::literal_let::LiteralLet;
 use super::names::Meaning;
 use super::scan::{Origin, condition};
 use crate::{
-    Affine, ArrayId, Assign, BinaryOp, Bound, Cond, Expr, ExprKind, For, Node, Role, ScalarType, Subscript, Value,
+    Affine, ArrayId, Assign, BinaryOp, Bound, Cond, Expr, ExprKind, For, IterId, Node, Role, ScalarType, Subscript,
+    Value,
 };
 
 /// The left-hand side, resolved; its iterators are in scope.
@@ -24,6 +25,11 @@ pub(super) struct Forall {
 }
 
 impl Forall {
+    /// Whether a subscript of the target is just this index, so that instances which differ in it have different cells.
+    pub(super) fn is_alone(&self, iter: IterId) -> bool {
+        self.index.iter().any(|subscript| subscript.as_affine().and_then(Affine::as_iter) == Some(iter))
+    }
+
     /// The statement that stores `value` in the cells of this left-hand side; `None` if they depend on data.
     fn assign(self, name: String, target: ArrayId, target_span: Span, value: Expr, span: Span) -> Option<Assign> {
         let Forall { foralls, index, guard, .. } = self;
@@ -34,6 +40,9 @@ impl Forall {
 
 impl Lowerer<'_> {
     pub(super) fn lower_stmt(&mut self, stmt: &ast::Stmt, out: &mut Vec<Node>) {
+        if deadline::is_over() {
+            return;
+        }
         let start = out.len();
         self.lower_alone(stmt, out);
         out.splice(start..start, std::mem::take(&mut self.pending));
@@ -151,8 +160,14 @@ impl Lowerer<'_> {
         let (array, (forall, value)) = (array?, lowered?);
         let Some(cells) = Subscript::all_affine(&forall.index) else {
             let update = Update { name, target, array, op, span: stmt.span };
-            return self.lower_scatter(update, forall, value).map(Node::Scatter);
+            return self.lower_scatter(update, forall, value);
         };
+        if op == ast::AssignOp::Unique {
+            self.error("E0313", target.span, "`unique` is said of cells that depend on data")
+                .helps
+                .push("leave it out: that no two instances meet is proven here".into());
+            return None;
+        }
         let value = self.assigned_value(array, &cells, target.span, op, value)?;
         forall.assign(name, array, target.span, value, stmt.span).map(Node::Assign)
     }
@@ -327,7 +342,7 @@ impl Lowerer<'_> {
         }
         let value = self.coerce(value, ty)?;
         let op = match op {
-            ast::AssignOp::Set => return Some(value),
+            ast::AssignOp::Set | ast::AssignOp::Unique => return Some(value),
             ast::AssignOp::Add => BinaryOp::Add,
             ast::AssignOp::Sub => BinaryOp::Sub,
             ast::AssignOp::Mul => BinaryOp::Mul,
@@ -410,9 +425,18 @@ impl Lowerer<'_> {
     ) -> Option<(Forall, Expr, ArrayId)> {
         let annotated: Option<Option<ScalarType>> = ty.map(|ty| self.scalar_type(&ty.scalar));
         if let Some(extent) = ty.and_then(|ty| ty.shape.first()) {
-            self.error("E0108", extent.span, "an array is given its value through indices")
-                .helps
-                .push(format!("write `let {}[i] = …`, or declare it first and assign it then", target.name.name));
+            let indices = match target.indices.as_slice() {
+                [] => self.free_indices(ty.map_or(1, |ty| ty.shape.len())),
+                indices => {
+                    let span = indices.iter().fold(indices[0].expr.span, |all, index| all.to(index.expr.span));
+                    self.shared.source.slice(span).to_string()
+                }
+            };
+            let name = &target.name.name;
+            let scalar = ty.map_or("", |ty| ty.scalar.name.as_str());
+            let help =
+                format!("leave the extents out, which follow from the indices: `let {name}[{indices}]: {scalar} = …`");
+            self.error("E0108", extent.span, "an array is given its value through indices").helps.push(help);
             return None;
         }
         for index in &target.indices {
@@ -474,14 +498,13 @@ impl Lowerer<'_> {
 
     /// The extents of a local are the ends of its indices' ranges.
     fn let_shape(&mut self, target: &ast::Target, forall: &Forall) -> Option<Vec<Affine>> {
-        if forall.narrowed {
-            self.error("E0306", target.span, "the extent of a local must be affine")
-                .helps
-                .push(format!("declare it first, `let {}: …[…]`, and assign it then", target.name.name));
-            return None;
-        }
         let mut shape = Vec::new();
         for (index, bound) in target.indices.iter().zip(&forall.foralls) {
+            // The smallest of several ends is a size of its own; the bound has one of them, and the guard the others.
+            if let Some(range) = index.range.as_ref().filter(|_| forall.narrowed) {
+                shape.push(self.lower_extent(&range.hi)?);
+                continue;
+            }
             let mut uses_iter = false;
             bound.hi.visit_iters(&mut |_| uses_iter = true);
             if uses_iter {

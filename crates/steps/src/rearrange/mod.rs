@@ -44,7 +44,11 @@ pub(crate) fn apply(scop: &Scop, tree: &Tree, step: &Step) -> Applied<Tree> {
         Verb::Sequence { statements } => order::sequence(&mut edit, statements)?,
         Verb::Split { loops, condition } => order::split(&mut edit, loops, condition)?,
         Verb::Map { relations } => return map::map(&edit, relations),
-        Verb::Rfactor { .. } | Verb::Pack { .. } | Verb::ComputeAt { .. } | Verb::Inline { .. } => {
+        Verb::Rfactor { .. }
+        | Verb::Pack { .. }
+        | Verb::ComputeAt { .. }
+        | Verb::Inline { .. }
+        | Verb::Layout { .. } => {
             let message = format!("`{}` changes the statements, which is not possible here", verb_name(step));
             return Err(Box::new(Diagnostic::error("E0512", step.span, message)));
         }
@@ -131,6 +135,7 @@ pub(crate) fn verb_name(step: &Step) -> &'static str {
         Verb::Pack { .. } => "pack",
         Verb::ComputeAt { .. } => "compute_at",
         Verb::Inline { .. } => "inline",
+        Verb::Layout { .. } => "layout",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use isl::{Aff, Dim, LocalSpace, Set};
 use poly::{Attempt, Scop, sets};
-use program::Affine;
+use program::{Affine, Atom};
 
 /// From where a dimension starts, and how many values it has room for.
 pub(super) struct Range {
@@ -12,25 +12,59 @@ pub(super) struct Range {
 
 /// The range of one dimension for all parameter values; `None` if no single expression bounds it.
 pub(super) fn range(scop: &Scop, set: &Set, position: usize) -> Attempt<Option<Range>> {
-    let dims = set.dim(Dim::Set)?;
-    let line = set.clone().intersect_params(scop.context.clone())?;
-    let line = line.project_out(Dim::Set, position + 1, dims - position - 1)?.project_out(Dim::Set, 0, position)?;
-    let line = line.reset_space(scop.params.tuple(None, &[""])?)?.coalesce()?;
+    let line = line(scop, set, position)?;
     if line.is_empty()? {
         return Ok(Some(Range { first: Affine::constant(0), extent: Affine::constant(0) }));
     }
     if !line.dim_is_bounded(Dim::Set, 0)? {
         return Ok(None);
     }
-    let first = bound(scop, &line, line.clone().dim_min(0)?, true)?;
-    let last = bound(scop, &line, line.clone().dim_max(0)?, false)?;
+    let first = bounds(scop, &line, line.clone().dim_min(0)?, true)?.into_iter().next();
+    let last = bounds(scop, &line, line.clone().dim_max(0)?, false)?.into_iter().next();
     let (Some(first), Some(last)) = (first, last) else { return Ok(None) };
     let extent = last.sub(&first).and_then(|size| size.add(&Affine::constant(1)));
     Ok(extent.map(|extent| Range { first, extent }))
 }
 
-/// The piece of `extreme` that bounds the whole line, if one does.
-fn bound(scop: &Scop, line: &Set, extreme: isl::PwAff, below: bool) -> Attempt<Option<Affine>> {
+/// The last value of one dimension for all parameter values: the simplest expression that no value passes, which is a number rather
+/// than a quotient. `None` if there is none.
+pub(super) fn last(scop: &Scop, set: &Set, position: usize) -> Attempt<Option<Affine>> {
+    let line = line(scop, set, position)?;
+    if line.is_empty()? {
+        return Ok(Some(Affine::constant(-1)));
+    }
+    if !line.dim_is_bounded(Dim::Set, 0)? {
+        return Ok(None);
+    }
+    let mut found = bounds(scop, &line, line.clone().dim_max(0)?, false)?;
+    let quotients = |bound: &Affine| bound.terms.keys().filter(|atom| matches!(atom, Atom::Div(..))).count();
+    found.sort_by_key(|bound| (quotients(bound), bound.terms.len()));
+    let simplest = found.into_iter().next();
+    if simplest.as_ref().is_some_and(|bound| quotients(bound) == 0) {
+        return Ok(simplest);
+    }
+    let anywhere = line.clone().project_out(Dim::Param, 0, line.dim(Dim::Param)?)?;
+    if anywhere.dim_is_bounded(Dim::Set, 0)? {
+        for (_, piece) in anywhere.dim_max(0)?.pieces()? {
+            if let Some(number) = piece.get_constant_val()?.to_i64()? {
+                return Ok(Some(Affine::constant(number)));
+            }
+        }
+    }
+    Ok(simplest)
+}
+
+/// One dimension of a set, for the parameter values that are possible.
+fn line(scop: &Scop, set: &Set, position: usize) -> Attempt<Set> {
+    let dims = set.dim(Dim::Set)?;
+    let line = set.clone().intersect_params(scop.context.clone())?;
+    let line = line.project_out(Dim::Set, position + 1, dims - position - 1)?.project_out(Dim::Set, 0, position)?;
+    Ok(line.reset_space(scop.params.tuple(None, &[""])?)?.coalesce()?)
+}
+
+/// The pieces of `extreme` that bound the whole line.
+fn bounds(scop: &Scop, line: &Set, extreme: isl::PwAff, below: bool) -> Attempt<Vec<Affine>> {
+    let mut found = Vec::new();
     for (_, piece) in extreme.pieces()? {
         let Some(bound) = sets::affine(&scop.params, &piece, &[])? else { continue };
         let space = line.get_space()?;
@@ -38,8 +72,8 @@ fn bound(scop: &Scop, line: &Set, extreme: isl::PwAff, below: bool) -> Attempt<O
         let limit = sets::aff(&space, &bound, &|_| None)?;
         let within = if below { value.ge_set(limit)? } else { value.le_set(limit)? };
         if line.is_subset(&within)? {
-            return Ok(Some(bound));
+            found.push(bound);
         }
     }
-    Ok(None)
+    Ok(found)
 }

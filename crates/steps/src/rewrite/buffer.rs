@@ -48,14 +48,17 @@ impl Buffer {
             shape.push(range.extent);
             parallel.push((place, range.first));
         }
-        let Some((first, sizes)) = hull(before, site, &footprint)? else {
-            return Err(unbounded(before, step, at, site, array, &footprint)?.into());
+        let (first, sizes) = if site.is_everything() {
+            let whole = &scop.array(array).shape;
+            (vec![Affine::constant(0); whole.len()], whole.clone())
+        } else {
+            let Some((first, sizes)) = hull(before, site, &footprint)? else {
+                return Err(unbounded(before, step, at, site, array, &footprint)?.into());
+            };
+            (first, sizes.into_iter().map(Affine::constant).collect())
         };
         let panels = if panels.is_empty() { vec![1; sizes.len()] } else { panels.to_vec() };
-        let sizes: Vec<Affine> = sizes.into_iter().map(Affine::constant).collect();
-        let count = |size: &Affine, panel: i64| size.add(&Affine::constant(panel - 1))?.div(panel);
-        let sizes = in_panels(&sizes, &panels, count, |_, panel| Some(Affine::constant(panel)));
-        shape.extend(sizes.ok_or_else(|| overflow(step))?);
+        shape.extend(panel_shape(&sizes, &panels).ok_or_else(|| overflow(step))?);
         let array = draft.array(name, array, shape, ArrayOrigin::Buffer);
         Ok(Buffer { array, parallel, first, panels })
     }
@@ -77,9 +80,15 @@ impl Buffer {
     }
 }
 
+/// The extents of an array in panels.
+pub(super) fn panel_shape(sizes: &[Affine], panels: &[i64]) -> Option<Vec<Affine>> {
+    let count = |size: &Affine, panel: i64| size.add(&Affine::constant(panel - 1))?.div(panel);
+    in_panels(sizes, panels, count, |_, panel| Some(Affine::constant(panel)))
+}
+
 /// The subscripts of a buffer in panels: which panel, for those that have some; then those left whole; then the places inside a
 /// panel. So `[i, k]` in panels of 8 and 1 is `[i / 8, k, i % 8]`.
-fn in_panels(
+pub(super) fn in_panels(
     subscripts: &[Affine],
     panels: &[i64],
     which: impl Fn(&Affine, i64) -> Option<Affine>,

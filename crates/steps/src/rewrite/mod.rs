@@ -8,6 +8,8 @@ mod buffer;
 mod compute_at;
 mod expr;
 mod inline;
+mod layout;
+mod notation;
 mod pack;
 mod rfactor;
 mod site;
@@ -37,9 +39,12 @@ pub(crate) fn apply(state: &State, step: &Step) -> diag::Result<Outcome> {
     }
     let drafted = match &step.verb {
         Verb::Rfactor { loops, names } => rfactor::rfactor(before, step, loops, names),
-        Verb::Pack { array, at, panels, name } => pack::pack(before, step, array, at, panels, name.as_ref()),
+        Verb::Pack { array, at, panels, name } => pack::pack(before, step, array, at.as_ref(), panels, name.as_ref()),
         Verb::ComputeAt { array, at, name } => compute_at::compute_at(before, step, array, at, name.as_ref()),
         Verb::Inline { array } => inline::inline(before, step, array),
+        Verb::Layout { array, storage, name } => {
+            return layout::layout(state, before, step, (array, storage, name.as_ref()));
+        }
         _ => return Err(diag::Error::bug("schedule", "a step that rewrites nothing")),
     };
     let draft = match drafted {
@@ -47,10 +52,15 @@ pub(crate) fn apply(state: &State, step: &Step) -> diag::Result<Outcome> {
         Err(Refusal::Misplaced(diagnostic)) => return Ok(Outcome::Misplaced(diagnostic)),
         Err(Refusal::Failed(error)) => return Err(error),
     };
-    Ok(match prove_rewriting(subject, draft)? {
+    Ok(outcome(prove_rewriting(subject, draft)?))
+}
+
+fn outcome(rewriting: Rewriting) -> Outcome {
+    match rewriting {
         Rewriting::Done(subject, tree) => Outcome::Done(State { subject, tree }),
         Rewriting::Changed(diagnostic) => Outcome::Changed(diagnostic),
-    })
+        Rewriting::Unfit(diagnostic) => Outcome::Misplaced(diagnostic),
+    }
 }
 
 /// Why a rule gives up.

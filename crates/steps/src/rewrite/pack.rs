@@ -22,12 +22,26 @@ pub(super) fn pack(
     before: Before<'_>,
     step: &Step,
     target: &Word,
-    at: &Place,
+    at: Option<&Place>,
     panels: &[i64],
     given: Option<&Word>,
 ) -> Drafted<Draft> {
-    let scop = before.scop;
     let array = array_named(before, target)?;
+    let usual = format!("{}_packed", before.scop.array(array).name);
+    let name = array_name(before.scop, step, given, &usual)?;
+    let draft = Draft::new("pack", before.scop, before.tree)?;
+    packed(before, step, (array, at, panels), name, draft)
+}
+
+/// The same for an array that is known, into a buffer of this name.
+pub(super) fn packed(
+    before: Before<'_>,
+    step: &Step,
+    (array, place, panels): (ArrayId, Option<&Place>, &[i64]),
+    packed: String,
+    mut draft: Draft,
+) -> Drafted<Draft> {
+    let scop = before.scop;
     let name = &scop.array(array).name;
     let rank = scop.array(array).shape.len();
     if !panels.is_empty() && panels.len() != rank {
@@ -35,22 +49,26 @@ pub(super) fn pack(
         let message = format!("`{name}` has {has}, `by` gives panels for {}", panels.len());
         return Err(Diagnostic::error("E0516", step.span, message).help("1 leaves a subscript whole").into());
     }
-    let mut draft = Draft::new("pack", scop, before.tree)?;
-    let site = Site::find(before, step, at, &mut draft, array)?;
+    let (site, at) = match place {
+        Some(place) => (Site::find(before, step, place, &mut draft, array)?, place.at.clone()),
+        None => (Site::everything(before, step)?, Word::new("the call")),
+    };
     let (reads, writes) = (footprint(before, step, &site, array, false)?, footprint(before, step, &site, array, true)?);
     let (all, span) = match (&reads, &writes) {
         (Some((reads, span)), Some((writes, _))) => (buffer::tidy(reads.clone().union(writes.clone())?)?, *span),
         (Some((only, span)), None) | (None, Some((only, span))) => (only.clone(), *span),
         (None, None) => {
-            let message = format!("`{name}` is not read inside loop `{}`", at.at.text);
+            let message = match place {
+                Some(_) => format!("`{name}` is not read inside loop `{}`", at.text),
+                None => format!("`{name}` is not used"),
+            };
             return Err(Diagnostic::error("E0516", step.span, message).into());
         }
     };
-    let packed = array_name(scop, step, given, &format!("{name}_packed"))?;
-    let buffer = Buffer::new(before, step, &at.at, &mut draft, &site, (array, packed.clone(), panels), &all)?;
+    let buffer = Buffer::new(before, step, &at, &mut draft, &site, (array, packed.clone(), panels), &all)?;
     // What is only read is copied first; of what is written, the cells whose values come from outside of the iteration.
     let fetched = match &writes {
-        Some(_) => fetched(before, step, &at.at, &site, array)?,
+        Some(_) => fetched(before, step, &at, &site, array)?,
         None => reads.map(|(reads, _)| reads),
     };
     redirect(before, step, &mut draft, &site, &buffer, array)?;

@@ -12,8 +12,8 @@ use crate::step::{Place, Step};
 
 /// Where a step points to with `at`.
 pub(super) struct Site {
-    /// The level of the loop in the branch of each member.
-    level: usize,
+    /// How many entries of the branch of each member lead there, its own loop included.
+    depth: usize,
     /// The statements inside the loop, by position.
     pub(super) members: Vec<usize>,
     /// The entries that the members share, down to the loop.
@@ -71,12 +71,26 @@ impl Site {
         let span = before.scop.at(branches[leader].statement).span;
         let loops: Vec<Loop> = prefix.iter().filter_map(Entry::as_loop).map(|(id, _)| tree.info(id).clone()).collect();
         let iters = loops.iter().map(|found| draft.iter(&found.name, span)).collect();
-        Ok(Site { level, members, prefix, loops, iters })
+        Ok(Site { depth: level + 1, members, prefix, loops, iters })
+    }
+
+    /// The whole call: no loop, and all statements.
+    pub(super) fn everything(before: Before<'_>, step: &Step) -> Drafted<Site> {
+        let members: Vec<usize> = (0..before.scop.statements.len()).collect();
+        for member in &members {
+            before.branch(step, *member)?;
+        }
+        Ok(Site { depth: 0, members, prefix: Vec::new(), loops: Vec::new(), iters: Vec::new() })
+    }
+
+    /// Whether it is the whole call.
+    pub(super) fn is_everything(&self) -> bool {
+        self.depth == 0
     }
 
     /// What the site's iterators are at an instance of a member.
     pub(super) fn values(&self, before: Before<'_>, step: &Step, member: usize) -> Drafted<Vec<Affine>> {
-        let entries = before.branch(step, member)?.entries.iter().take(self.level + 1);
+        let entries = before.branch(step, member)?.entries.iter().take(self.depth);
         Ok(entries.filter_map(Entry::as_loop).map(|(_, expr)| expr.clone()).collect())
     }
 
@@ -101,7 +115,7 @@ impl Site {
     pub(super) fn open(&self, draft: &mut Draft) -> (Vec<Entry>, Vec<Entry>) {
         let places = self.places(draft);
         for number in &places {
-            draft.branches[*number].entries.insert(self.level + 1, Entry::Place(1));
+            draft.branches[*number].entries.insert(self.depth, Entry::Place(1));
         }
         let mut iters = self.iters.iter();
         let mut entries = self.prefix.clone();

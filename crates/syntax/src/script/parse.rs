@@ -4,7 +4,7 @@
 //! After an error, parsing resumes at the next step or, where no step could be found, at the next `schedule`.
 //! Not here: building nodes (`tree`), wording of errors (`mistakes`), limits and stack (as for programs).
 
-use diag::{Diagnostic, Source};
+use diag::{Diagnostic, Source, deadline};
 use pest::Parser;
 
 use super::{Script, mistakes, tree};
@@ -15,7 +15,7 @@ use crate::{errors, limits};
 /// Parses a whole script. The order of the diagnostics is that of the text.
 pub fn parse_script(source: &Source) -> Result<Script, Vec<Diagnostic>> {
     let checked = limits::check(source).map_err(|diagnostic| vec![diagnostic]);
-    checked.and_then(|()| with_large_stack(|| parse_schedules(source.text()))).map_err(|mut diagnostics| {
+    checked.and_then(|()| with_large_stack(source, parse_schedules)).map_err(|mut diagnostics| {
         // The help against deep nesting is to use `let`, which scripts do not have.
         diagnostics.iter_mut().filter(|diagnostic| diagnostic.code == "E0003").for_each(|d| d.helps.clear());
         diagnostics
@@ -49,7 +49,7 @@ pub(crate) fn parse_schedules(text: &str) -> Result<Script, Vec<Diagnostic>> {
                 check_steps_between(text, place, broken, &mut diagnostics);
                 let open = Brackets { open: broken.body.into_iter().collect() };
                 diagnostics.push(mistakes::syntax_error(text, broken.at, open, failed_at, &error));
-                from = next.filter(|_| diagnostics.len() < MAX_ERRORS);
+                from = next.filter(|_| diagnostics.len() < MAX_ERRORS && deadline::check("parse").is_ok());
             }
         }
     }

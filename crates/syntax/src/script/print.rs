@@ -4,7 +4,7 @@
 //! Parentheses that were written stay. A made tree may hold what the parser never builds, such as a sum inside a
 //! product without parentheses, or a negative literal; it gets the parentheses it needs.
 
-use super::{Map, Schedule, Script, Step, Target};
+use super::{Map, Schedule, Script, Step, Storage, Target};
 use crate::ast::{BinaryOp, CompareOp, Expr, ExprKind, Ident, Range, ReduceIndex, UnaryOp};
 use crate::print::{binary_symbol, compare_symbol};
 
@@ -38,6 +38,17 @@ pub(crate) fn step_to_string(step: &Step) -> String {
     }
     if let Some(condition) = &step.condition {
         out += &format!(" where {}", expr(condition, Level::Or));
+    }
+    match &step.storage {
+        None => {}
+        Some(Storage::Notation { text, .. }) => out += &format!(" = {text}"),
+        Some(Storage::Map { outputs, shape, .. }) => {
+            let list = |exprs: &[Expr]| join(exprs, |output| expr(output, Level::Or));
+            out += &format!(" => [{}]", list(outputs));
+            if let Some(shape) = shape {
+                out += &format!(" in [{}]", list(shape));
+            }
+        }
     }
     match step.names.as_slice() {
         [] => {}

@@ -7,7 +7,7 @@
 use diag::{Diagnostic, Span};
 use pest::iterators::{Pair, Pairs};
 
-use super::{Map, Number, Schedule, Step, Target};
+use super::{Map, Number, Schedule, Step, Storage, Target};
 use crate::ast::{Expr, Ident};
 use crate::parse::Rule;
 use crate::tree::{Builder, Built, mismatch};
@@ -91,6 +91,7 @@ impl ScriptBuilder<'_> {
             at: None,
             condition: None,
             maps: Vec::new(),
+            storage: None,
         };
         if let Some(targets) = parts.optional(Rule::script_targets) {
             step.targets = nodes.parts(targets).each(|target| self.target(target))?;
@@ -147,6 +148,21 @@ impl ScriptBuilder<'_> {
                         self.diagnostics.push(unseparated_map(&map.statement));
                     }
                 }
+            }
+            Rule::storage_clause => {
+                let expressions = |list| nodes.parts(list).each(|output| nodes.expr(output));
+                let places = parts.next()?;
+                let shape = parts.optional(Rule::map_outputs);
+                let end = nodes.span(shape.as_ref().unwrap_or(&places)).end;
+                let span = Span { end, ..span };
+                let outputs = expressions(places)?;
+                step.storage = Some(Storage::Map { outputs, shape: shape.map(expressions).transpose()?, span });
+                return Ok(span);
+            }
+            Rule::notation_clause => {
+                let notation = parts.next()?;
+                let (text, span) = (notation.as_str().to_owned(), nodes.span(&notation));
+                step.storage = Some(Storage::Notation { text, span });
             }
             _ => return Err(mismatch(span)),
         }
@@ -218,6 +234,7 @@ fn repeated_clause(first: Span, second: Span, rule: Rule) -> Diagnostic {
         Rule::as_clause => ("`as`", "list all names in one: `as (it, jt)`"),
         Rule::at_clause => ("`at`", "write a second step"),
         Rule::where_clause => ("`where`", "join the conditions by `and`"),
+        Rule::storage_clause | Rule::notation_clause => ("layout", "an array has one"),
         _ => ("map", "write all maps in one pair of braces, separated by `;`"),
     };
     Diagnostic::error("E0001", second, format!("a second {word} in one step"))

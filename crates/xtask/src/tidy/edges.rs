@@ -16,7 +16,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("program", &["syntax", "index", "math", "diag"]),
     ("layout", &["isl", "diag"]),
     ("poly", &["isl", "program", "loops", "diag"]),
-    ("steps", &["isl", "syntax", "program", "poly", "diag"]),
+    ("steps", &["isl", "syntax", "program", "layout", "poly", "diag"]),
     ("choice", &["program", "poly", "steps", "diag"]),
     ("loops", &["program", "index", "diag"]),
     ("interp", &["program", "loops", "index", "math", "diag"]),

@@ -18,11 +18,13 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_codegen::packed_option::ReservedValue;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use diag::deadline;
 use program::{ScalarType, Value};
 
 use super::facts::{Cut, Facts};
 use super::ir::{BinaryOp, Loop, Op, Program, ShiftOp, Stmt, Type, UnaryOp, ValueId, WordOp};
 use super::verify::Verified;
+use crate::compile::STAGE;
 
 /// Fills `function`, whose signature is that of a leaf.
 pub(crate) fn emit(program: &Verified, config: TargetFrontendConfig, function: &mut Function) -> diag::Result<()> {
@@ -79,6 +81,7 @@ impl Emitter<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> diag::Result<()> {
+        deadline::check(STAGE)?;
         match stmt {
             Stmt::Let(value, op) => {
                 let pieces = self.op(*value, op)?;

@@ -14,7 +14,9 @@ use super::verify::Verified;
 /// How a program ended: 0, or the site of a failed check and the index that it reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
+    /// 0, or the number of the site.
     pub status: i32,
+    /// The index that failed; 0 if none did.
     pub report: i64,
 }
 

@@ -1,5 +1,6 @@
 //! Statements and loops of a nest.
 
+use diag::deadline;
 use loops::{For, Index, LocalId, Stmt, VarId, VarsUsed, Visit};
 
 use super::index::Linear;
@@ -102,6 +103,9 @@ impl Nest<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> Lower<()> {
+        if deadline::is_over() {
+            return Err("there is no time for it".to_owned());
+        }
         match stmt {
             Stmt::For(r#for) => self.r#for(r#for),
             Stmt::If { cond, then, otherwise } => {

@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 
 use super::family;
 use super::machine::{Base, Class, First, Inst, Item, Mem, Operand, Stream, VReg, View};
+use crate::compile::STAGE;
+use diag::deadline;
 use iced_x86::{Code, Register};
 
 /// The registers of a function, and what became of those that did not fit.
@@ -70,6 +72,7 @@ pub(super) fn allocate(stream: &mut Stream, wide512: bool) -> diag::Result<Alloc
     let first_short = stream.classes.len();
     // Every round moves at least one register away, and those made for it are never moved.
     for _ in 0..=first_short {
+        deadline::check(STAGE)?;
         let intervals = intervals(stream);
         match scan(stream, &intervals, wide512, first_short) {
             Ok(registers) => {

@@ -3,6 +3,8 @@
 //! In: such a statement.  Out: one forall over the cells of the target; two where the value reads other cells of the
 //! target than the one it is stored in, because the whole value is computed before it is stored.
 
+use std::collections::BTreeSet;
+
 use diag::{Diagnostic, Span};
 use syntax::ast;
 
@@ -12,6 +14,7 @@ use super::super::expr::Typed;
 use super::super::names::Meaning;
 use super::Shape;
 use super::agree::Part;
+use super::visit;
 use crate::{Affine, Array, ArrayId, Assign, Bound, Cond, Expr, ExprKind, Node, Role};
 
 /// A value for every cell, and the indices that point to it.
@@ -120,7 +123,13 @@ impl Lowerer<'_> {
             (self.show_shape_list(&self.function.array(array).shape), self.function.array(array).shape.len());
         let (declared, ty, role) =
             (self.function.array(array).span, self.function.array(array).ty, self.function.array(array).role);
-        let cells = format!("{name}[{}]", self.free_indices(rank));
+        let mut bound = BTreeSet::new();
+        visit(value, &mut |part| {
+            if let ast::ExprKind::Reduce { indices, .. } = &part.kind {
+                bound.extend(indices.iter().map(|index| index.name.name.clone()));
+            }
+        });
+        let cells = format!("{name}[{}]", self.free_indices_beside(rank, &bound));
         let text = self.shared.source.slice(value.span);
         let text = if text.len() > 40 || text.contains('\n') { "…" } else { text };
         let message = format!("`{name}` has shape {shape}, but its value is one number");

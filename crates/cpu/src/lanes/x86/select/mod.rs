@@ -15,11 +15,13 @@ mod memory;
 mod scattered;
 mod words;
 
+use diag::deadline;
 use iced_x86::Code;
 use program::ScalarType;
 
 use super::family::Family;
 use super::machine::{Class, First, Inst, Item, Label, Mem, Operand, Stream, VReg, View};
+use crate::compile::STAGE;
 use crate::lanes::facts::{Cut, Facts};
 use crate::lanes::ir::{Op, Program, Stmt, Type, ValueId};
 use crate::lanes::verify::Verified;
@@ -69,6 +71,7 @@ impl Selector<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> diag::Result<()> {
+        deadline::check(STAGE)?;
         self.position += 1;
         match stmt {
             Stmt::Let(value, op) => self.r#let(*value, op),

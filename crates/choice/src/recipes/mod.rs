@@ -1,0 +1,80 @@
+//! Recipes: what a person would do to a nest, as steps with the reason beside each.
+//!
+//! In: a program with its dependences, a tree, and the facts of a machine.  Out: steps that lead from the program's own order to
+//! something better. They are found from dependences and accesses alone, and the gate judges what comes of them.
+
+pub(crate) mod vector;
+
+use std::rc::Rc;
+
+use poly::{Subject, Tree};
+use steps::{Outcome, State, Step};
+
+use crate::written::written;
+
+/// A step, and why it is taken.
+#[derive(Clone, Debug)]
+pub struct Reasoned {
+    /// What is done.
+    pub step: Step,
+    /// What it is good for; empty if that goes without saying.
+    pub why: String,
+}
+
+/// Steps on their way, and the state that they have led to.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) state: State,
+    /// None if the tree that it starts from cannot be said by steps.
+    pub(crate) steps: Option<Vec<Reasoned>>,
+}
+
+impl Plan {
+    /// The steps that make a tree, if there are such.
+    pub(crate) fn from_tree(subject: &Rc<Subject>, tree: &Tree, why: &str) -> diag::Result<Plan> {
+        let start = State { subject: Rc::clone(subject), tree: tree.clone() };
+        let Some(steps) = written(subject, tree) else { return Ok(Plan { state: start, steps: None }) };
+        let order = State { subject: Rc::clone(subject), tree: subject.scop.order.clone() };
+        let mut plan = Plan { state: order, steps: Some(Vec::new()) };
+        for (number, step) in steps.into_iter().enumerate() {
+            let why = if number == 0 { why } else { "" };
+            if !plan.take(step, why)? {
+                return Ok(Plan { state: start, steps: None });
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Takes a step if it applies. What it leads to is still to be proven.
+    pub(crate) fn take(&mut self, step: Step, why: impl Into<String>) -> diag::Result<bool> {
+        match steps::apply(&self.state, &step)? {
+            Outcome::Done(next) => {
+                self.state = next;
+                if let Some(steps) = &mut self.steps {
+                    steps.push(Reasoned { step, why: why.into() });
+                }
+                Ok(true)
+            }
+            Outcome::Misplaced(diagnostic) => {
+                tracing::debug!(%diagnostic.message, "a step does not fit");
+                Ok(false)
+            }
+            Outcome::Changed(diagnostic) => {
+                tracing::debug!(%diagnostic.message, "a step would change a value");
+                Ok(false)
+            }
+        }
+    }
+
+    /// A name that no loop has yet.
+    pub(crate) fn fresh(&self, wanted: &str) -> String {
+        let taken = |name: &str| self.state.tree.loops().any(|(_, found)| found.is_called(name));
+        let mut name = wanted.to_string();
+        let mut number = 1;
+        while taken(&name) {
+            number += 1;
+            name = format!("{wanted}{number}");
+        }
+        name
+    }
+}

@@ -1,0 +1,105 @@
+//! Vector loops: innermost loops whose iterations are independent, or meet only in reductions, and whose cells lie side by side.
+
+use poly::{Branch, LoopId, Scop, Statement, Subject, Tree};
+use program::{BinaryOp, Expr, ExprKind, ScalarType, Subscript, UnaryOp};
+use steps::{Loops, Step, Target, Verb, Word};
+
+use super::Plan;
+use crate::cost::Walk;
+use crate::machine::Machine;
+
+/// So many registers hold the partial results of a sum: additions take a few cycles, and two start in each.
+const ACCUMULATORS: u32 = 4;
+/// So many registers are worked on at once elsewhere, which halves the loop's own cost.
+const ABREAST: u32 = 2;
+
+/// The innermost loops of a tree that can be vector loops and gain by it.
+pub(crate) fn loops(subject: &Subject, tree: &Tree) -> diag::Result<Vec<LoopId>> {
+    let branches = tree.branches();
+    let mut found = Vec::new();
+    for id in tree.innermost() {
+        let inside: Vec<&Branch> = branches.iter().filter(|branch| branch.level_of(id).is_some()).collect();
+        if inside.iter().all(|branch| gains(&subject.scop, branch)) && !poly::may_carry(subject, tree, id)? {
+            found.push(id);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a statement is faster in lanes along its innermost loop.
+fn gains(scop: &Scop, branch: &Branch) -> bool {
+    let statement = scop.at(branch.statement);
+    if !has_lanes(statement) {
+        return false;
+    }
+    let steps = Walk::new(branch, statement).kinds_of_steps(statement, &[]);
+    steps.near > 0 && (steps.far <= steps.near / 2 || steps.far <= 2 * steps.near && is_heavy(&statement.value))
+}
+
+/// Whether lanes can run a statement at all.
+fn has_lanes(statement: &Statement) -> bool {
+    let accesses = std::iter::once(&statement.write).chain(&statement.reads);
+    let exact = accesses.flat_map(|access| &access.index).all(|subscript| matches!(subscript, Subscript::Affine(_)));
+    let mut simple = true;
+    statement.value.visit(&mut |expr| {
+        let divides = matches!(expr.kind, ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem, ..)) && !expr.ty.is_float();
+        simple &= !divides && !matches!(expr.kind, ExprKind::Fold { .. } | ExprKind::Gather { .. });
+    });
+    exact && simple && statement.block.is_none()
+}
+
+/// Whether computing costs so much that fetching cells one by one does not matter.
+fn is_heavy(value: &Expr) -> bool {
+    let mut heavy = false;
+    // A division is not: eight of them at once take nearly as long as eight in a row.
+    value.visit(&mut |expr| heavy |= matches!(expr.kind, ExprKind::Unary(UnaryOp::Function(_), _)));
+    heavy
+}
+
+/// Makes vector loops of the loops given, which are those of the plan's tree.
+pub(crate) fn vectorize(plan: &mut Plan, loops: &[LoopId], machine: &Machine) -> diag::Result<()> {
+    let subject = std::rc::Rc::clone(&plan.state.subject);
+    let scop = &subject.scop;
+    let tree = plan.state.tree.clone();
+    let branches = tree.branches();
+    for id in loops {
+        let inside: Vec<&Branch> = branches.iter().filter(|branch| branch.level_of(*id).is_some()).collect();
+        let name = tree.info(*id).name.clone();
+        // A loop is reached by its name, which another loop around the same statement may have as well.
+        let reached = |branch: &&Branch| tree.loop_named(branch, &name).is_some_and(|(_, found, _)| found == *id);
+        if !inside.iter().all(reached) {
+            continue;
+        }
+        let statements: Vec<&Statement> = inside.iter().map(|branch| scop.at(branch.statement)).collect();
+        let sums = inside.iter().all(|branch| is_sum(scop, branch));
+        let lanes = machine.lanes(widest(scop, &statements)) * if sums { ACCUMULATORS } else { ABREAST };
+        let why = if sums {
+            format!("{ACCUMULATORS} partial results of {} lanes", lanes / ACCUMULATORS)
+        } else {
+            format!("{ABREAST} registers of {} lanes, whose cells lie side by side", lanes / ABREAST)
+        };
+        let target =
+            |statement: &&Statement| Target::Of(Word::new(statement.name.clone()), vec![Word::new(name.clone())]);
+        let targets = statements.iter().map(target).collect();
+        let over = Word::new(plan.fresh(&format!("{name}v")));
+        plan.take(Step::new(Verb::Vectorize { loops: Loops { targets }, lanes, name: Some(over) }), why)?;
+    }
+    Ok(())
+}
+
+/// Whether a statement adds up along its innermost loop.
+fn is_sum(scop: &Scop, branch: &Branch) -> bool {
+    let statement = scop.at(branch.statement);
+    statement.kind.is_update() && Walk::new(branch, statement).stays(&statement.write.index)
+}
+
+/// Bytes of the widest number that some statements work with.
+fn widest(scop: &Scop, statements: &[&Statement]) -> u32 {
+    let mut bytes = 1;
+    let mut see = |ty: ScalarType| bytes = bytes.max(ty.bytes());
+    for statement in statements {
+        see(scop.array(statement.write.array).ty);
+        statement.value.visit(&mut |expr| see(expr.ty));
+    }
+    bytes as u32
+}

@@ -1,0 +1,261 @@
+//! Random layouts of random extents: verdicts agree with enumeration, and code with the interpreter.
+//!
+//! The same layouts are tried each time; `FARKAS_SEED` gives others, and `FARKAS_CASES` another number of compiled ones.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::collections::HashMap;
+
+use farkas::{Args, Data, Engine, Error, Options, Schedule, Source, Style};
+use program::{Affine, IterId};
+
+/// A generator of numbers that is the same everywhere.
+struct Random(u64);
+
+impl Random {
+    fn new(salt: u64) -> Random {
+        let seed = std::env::var("FARKAS_SEED").ok().and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+        Random((seed ^ salt).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    fn below(&mut self, end: i64) -> i64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        i64::try_from((self.0 >> 11) % u64::try_from(end).unwrap()).unwrap()
+    }
+
+    fn chance(&mut self, of: i64) -> bool {
+        self.below(of) == 0
+    }
+}
+
+/// A place of the cell `[i, j]`.
+#[derive(Clone, Debug)]
+enum Place {
+    Sum(i64, i64, i64),
+    Div(Box<Place>, i64),
+    Rem(Box<Place>, i64),
+    Xor(Box<Place>, Box<Place>, u32),
+}
+
+impl Place {
+    fn at(&self, (i, j): (i64, i64)) -> i64 {
+        match self {
+            Place::Sum(a, b, c) => a * i + b * j + c,
+            Place::Div(place, by) => place.at((i, j)).div_euclid(*by),
+            Place::Rem(place, by) => place.at((i, j)).rem_euclid(*by),
+            Place::Xor(one, two, bits) => one.at((i, j)) ^ two.at((i, j)).rem_euclid(1 << bits),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Place::Sum(a, b, c) => format!("({a} * i + {b} * j + {c})"),
+            Place::Div(place, by) => format!("({} / {by})", place.text()),
+            Place::Rem(place, by) => format!("({} % {by})", place.text()),
+            Place::Xor(one, two, bits) => format!("({} ^ ({} % {}))", one.text(), two.text(), 1 << bits),
+        }
+    }
+
+    fn affine(&self) -> Affine {
+        let iter = |number| Affine::iter(IterId(number));
+        match self {
+            Place::Sum(a, b, c) => {
+                Affine::constant(*c).add_scaled(&iter(0), *a).unwrap().add_scaled(&iter(1), *b).unwrap()
+            }
+            Place::Div(place, by) => place.affine().div(*by).unwrap(),
+            Place::Rem(place, by) => place.affine().rem(*by).unwrap(),
+            Place::Xor(..) => panic!("only in scripts"),
+        }
+    }
+
+    fn random(random: &mut Random, xor: bool) -> Place {
+        let sum = match random.below(4) {
+            0 => Place::Sum(1, 0, 0),
+            1 => Place::Sum(0, 1, 0),
+            _ => Place::Sum(random.below(8) - 1, random.below(8) - 1, random.below(5)),
+        };
+        match random.below(if xor { 7 } else { 6 }) {
+            0 | 1 => sum,
+            2 => Place::Div(Box::new(sum), random.below(5) + 2),
+            3 | 4 => Place::Rem(Box::new(sum), random.below(9) + 2),
+            5 => Place::Rem(Box::new(Place::Div(Box::new(sum), random.below(3) + 2)), random.below(4) + 2),
+            _ => Place::Xor(Box::new(sum), Box::new(Place::Sum(1, 0, 0)), u32::try_from(random.below(3) + 1).unwrap()),
+        }
+    }
+}
+
+/// Places in one to four dimensions; half of the time tiles or lines, of which one may be changed.
+fn places(random: &mut Random, columns: i64, xor: bool) -> Vec<Place> {
+    let (i, j) = (Place::Sum(1, 0, 0), Place::Sum(0, 1, 0));
+    let (d, e) = (random.below(5) + 1, random.below(5) + 1);
+    let mut places = match random.below(8) {
+        0 => vec![Place::Sum(columns + random.below(2), 1, 0)],
+        1 => vec![j, i],
+        2 => vec![
+            Place::Div(Box::new(i.clone()), d),
+            Place::Div(Box::new(j.clone()), e),
+            Place::Rem(Box::new(i), d),
+            Place::Rem(Box::new(j), e),
+        ],
+        3 if xor => vec![i.clone(), Place::Xor(Box::new(j), Box::new(i), 2)],
+        _ => (0..=random.below(3)).map(|_| Place::random(random, xor)).collect(),
+    };
+    if random.chance(4) {
+        let position = usize::try_from(random.below(i64::try_from(places.len()).unwrap())).unwrap();
+        places[position] = Place::random(random, xor);
+    }
+    places
+}
+
+fn all_at(places: &[Place], cell: (i64, i64)) -> Vec<i64> {
+    places.iter().map(|place| place.at(cell)).collect()
+}
+
+fn cells(rows: i64, columns: i64) -> impl Iterator<Item = (i64, i64)> {
+    (0..rows).flat_map(move |i| (0..columns).map(move |j| (i, j)))
+}
+
+#[test]
+fn injectivity_agrees_with_enumeration() {
+    let mut random = Random::new(1);
+    let (mut injective, mut tried) = (0, 0);
+    for _ in 0..40 {
+        let (rows, columns) = (random.below(9) + 1, random.below(9) + 1);
+        let text =
+            format!("fn f(x: f64[{rows}, {columns}]) -> (y: f64[{rows}, {columns}]) {{\n    y[i, j] = x[i, j]\n}}\n");
+        let source = Source::new("random.fks", text);
+        let program = program::lower(&syntax::parse(&source).unwrap(), &source).unwrap();
+        let ctx = isl::Context::new().unwrap();
+        let scop = poly::model(&ctx, &program.functions[0]).unwrap();
+        let (array, _) = scop.array_named("x").unwrap();
+        for _ in 0..50 {
+            let places = places(&mut random, columns, false);
+            let mut found = HashMap::new();
+            let apart = cells(rows, columns).all(|cell| found.insert(all_at(&places, cell), cell).is_none());
+            let affine: Vec<Affine> = places.iter().map(Place::affine).collect();
+            let map = poly::storage::place_map(&scop, array, &affine).unwrap();
+            let map = map.intersect_domain(scop.cells(array).unwrap()).unwrap();
+            assert_eq!(map.is_injective().unwrap(), apart, "{rows} x {columns}: {places:?}");
+            let told = poly::storage::find_collision(&scop, array, &map).unwrap();
+            assert_eq!(told.is_none(), apart, "{rows} x {columns}: {places:?}: {told:?}");
+            injective += u32::from(apart);
+            tried += 1;
+        }
+    }
+    assert!(tried == 2000 && injective > 200 && injective < 1800, "{injective} of {tried} are injective");
+}
+
+/// What must become of a layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Verdict {
+    Legal,
+    /// A place is negative.
+    Outside,
+    /// A value would be overwritten that is still needed.
+    Changed,
+}
+
+/// A program over a table `a` of `rows` by `columns`, and what its places must keep.
+struct Table {
+    text: String,
+    /// Each row is made of the one before it; otherwise all cells are made, and then all are read.
+    folds: bool,
+    rows: i64,
+    columns: i64,
+}
+
+impl Table {
+    fn new(random: &mut Random) -> Table {
+        let (rows, columns, folds) = (random.below(7) + 1, random.below(8) + 1, random.chance(2));
+        let body = if folds {
+            let before = "a[t - 1, i] + (if i >= 1 then a[t - 1, i - 1] else 1)";
+            format!(
+                "    let a: f64[{rows}, {columns}]\n    for t in 0..{rows} {{\n        for i in 0..{columns} {{\n            \
+                 a[t, i] = if t >= 1 then {before} else x[t, i]\n        }}\n    }}\n    y[i] = a[{}, i]\n",
+                rows - 1
+            )
+        } else {
+            "    let a[i, j] = x[i, j] * 2 + 1\n    y[j] = sum[i] a[i, j]\n".to_string()
+        };
+        let text = format!("fn f(x: f64[{rows}, {columns}]) -> (y: f64[{columns}]) {{\n{body}}}\n");
+        Table { text, folds, rows, columns }
+    }
+
+    fn verdict(&self, places: &[Place]) -> Verdict {
+        if cells(self.rows, self.columns).any(|cell| all_at(places, cell).iter().any(|place| *place < 0)) {
+            return Verdict::Outside;
+        }
+        let mut memory: HashMap<Vec<i64>, (i64, i64)> = HashMap::new();
+        let mut same = true;
+        for (t, i) in cells(self.rows, self.columns) {
+            if self.folds && t >= 1 {
+                let mut read = |cell| same &= memory.get(&all_at(places, cell)) == Some(&cell);
+                read((t - 1, i));
+                if i >= 1 {
+                    read((t - 1, i - 1));
+                }
+            }
+            memory.insert(all_at(places, (t, i)), (t, i));
+        }
+        let last = if self.folds { self.rows - 1 } else { 0 };
+        same &= cells(self.rows, self.columns)
+            .filter(|(t, _)| *t >= last)
+            .all(|cell| memory.get(&all_at(places, cell)) == Some(&cell));
+        if same { Verdict::Legal } else { Verdict::Changed }
+    }
+}
+
+fn check(table: &Table, places: &[Place]) -> Result<Verdict, String> {
+    let list: Vec<String> = places.iter().map(Place::text).collect();
+    let script = format!("schedule f {{\n    layout a[i, j] => [{}]\n}}\n", list.join(", "));
+    let schedule = Some(Schedule::Script(Source::new("random.sched", script.as_str())));
+    let engine = Engine::with_options(Options { schedule, ..Options::default() });
+    let source = Source::new("random.fks", table.text.as_str());
+    let expected = table.verdict(places);
+    let shown = format!("{}\n{script}", table.text);
+    let (found, module) = match engine.compile_source(&source) {
+        Ok(module) => (Verdict::Legal, Some(module)),
+        Err(error @ Error::User { .. }) => {
+            let text = error.render(Style::Plain);
+            let changed = text.contains("error[E0517]");
+            if !changed && !text.contains("error[E0520]") {
+                return Err(format!("{shown}\n{text}"));
+            }
+            (if changed { Verdict::Changed } else { Verdict::Outside }, None)
+        }
+        Err(error) => return Err(format!("{shown}\n{}", error.render(Style::Plain))),
+    };
+    if found != expected {
+        return Err(format!("{shown}\nexpected {expected:?}, found {found:?}"));
+    }
+    let Some(module) = module else { return Ok(found) };
+    let function = module.function("f").unwrap();
+    let (rows, columns) = (usize::try_from(table.rows).unwrap(), usize::try_from(table.columns).unwrap());
+    let x = Data::F64((0..rows * columns).map(|value| value as f64 * 3.0 - 7.0).collect());
+    let results = [farkas::Function::interpret, farkas::Function::call].map(|run| {
+        let mut y = Data::F64(vec![0.0; columns]);
+        let mut args = Args::new();
+        args.data("x", &x, &[rows, columns]);
+        args.data_mut("y", &mut y, &[columns]);
+        run(function, &mut args).unwrap();
+        drop(args);
+        y
+    });
+    if results[0] == results[1] { Ok(found) } else { Err(format!("{shown}\n{results:?}")) }
+}
+
+#[test]
+fn layouts_keep_what_programs_compute() {
+    let cases = std::env::var("FARKAS_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(120);
+    let mut random = Random::new(2);
+    let mut outcomes: HashMap<Verdict, u32> = HashMap::new();
+    for _ in 0..cases {
+        let table = Table::new(&mut random);
+        let places = places(&mut random, table.columns, true);
+        let verdict = check(&table, &places).unwrap_or_else(|what| panic!("{what}"));
+        *outcomes.entry(verdict).or_default() += 1;
+    }
+    let enough = |verdict| outcomes.get(&verdict).is_some_and(|count| count * 8 >= cases);
+    assert!(enough(Verdict::Legal) && enough(Verdict::Changed), "of {cases} layouts: {outcomes:?}");
+}

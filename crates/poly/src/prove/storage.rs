@@ -1,0 +1,227 @@
+//! Storage: an array whose cells live elsewhere than its subscripts say.
+//!
+//! In: a legal schedule, and a [`Draft`] in which all accesses to one array go through a map from its cells to places.  Out: the new
+//! program with its dependences, or what is wrong with the map.
+//! Where no two cells that are touched share a place, the dependences are the old ones, seen through the map. Otherwise the storage is
+//! folded: who reads what is compared before and after, as for every rewriting, and that cells share places becomes part of what
+//! later steps have to keep in order.
+//! Not here: which map is meant by a notation, and how much room it takes.
+
+use std::rc::Rc;
+
+use diag::{Diagnostic, Span};
+use isl::{Map, Set, UnionMap};
+use program::{Affine, ArrayId, IterId, Subscript};
+
+use super::Subject;
+use super::rewriting::{Claim, Draft, Rewriting, inputs, prove_rewriting, writers};
+use crate::deps::Dependences;
+use crate::fault::{Attempt, Fault};
+use crate::scop::{Access, Scop, Statement};
+use crate::sets::Frame;
+use crate::tree::Tree;
+use crate::witness::{Sample, evaluate, show_cell, show_params, smallest};
+
+/// Where the cells of an array are: a place, or part of one, for each; `IterId(n)` is the n-th subscript.
+pub type Places = [Affine];
+
+/// The map from the cells of an array to their places, in the space of the array both.
+pub fn place_map(scop: &Scop, array: ArrayId, places: &Places) -> Attempt<Map> {
+    let declared = scop.array(array);
+    let iters: Vec<IterId> = (0..declared.shape.len()).map(|position| IterId(position as u32)).collect();
+    let space = scop.params.tuple(Some(&declared.name), &vec![""; iters.len()])?;
+    let range = scop.params.tuple(Some(&declared.name), &vec![""; places.len()])?;
+    Frame { space, iters }.map(range, places)
+}
+
+/// Subscripts as the map of places sees them; `None` if a place depends on one that only data knows, or on overflow. A place that
+/// is just a subscript takes it as it is.
+pub fn placed(places: &Places, index: &[Subscript]) -> Option<Vec<Subscript>> {
+    let place = |place: &Affine| {
+        if let Some(input) = place.as_iter()
+            && let Some(subscript @ Subscript::Data(_)) = index.get(input.index())
+        {
+            return Some(subscript.clone());
+        }
+        let mut known = true;
+        place.visit_iters(&mut |input| known &= matches!(index.get(input.index()), Some(Subscript::Affine(_))));
+        let value = |input: IterId| match index.get(input.index()) {
+            Some(Subscript::Affine(affine)) => Some(affine.clone()),
+            _ => None,
+        };
+        if known { place.substitute(&value).map(Subscript::Affine) } else { None }
+    };
+    places.iter().map(place).collect()
+}
+
+/// Checks a draft that was made from `before`, whose order is `tree`, by laying out `array` by `places`; `span` is where that is said.
+pub fn prove_storage(
+    before: &Rc<Subject>,
+    tree: &Tree,
+    draft: Draft,
+    (array, places): (ArrayId, &Places),
+    span: Span,
+) -> diag::Result<Rewriting> {
+    let judge = || -> Attempt<Judged> {
+        check_accesses(&before.scop, &draft.scop, array, places)?;
+        let map = place_map(&before.scop, array, places)?;
+        let live = map.clone().intersect_domain(touched(&before.scop, array)?)?;
+        let live = live.intersect_params(before.scop.context.clone())?;
+        if let Some(diagnostic) = find_outside(before, &draft.scop, (array, places), &live, span)? {
+            return Ok(Judged::Unfit(diagnostic));
+        }
+        if live.is_injective()? {
+            return Ok(Judged::Apart(seen_through(&before.dependences, &before.scop, array, &map)?));
+        }
+        Ok(Judged::Folded(folded(before, &draft.scop, array, &map)?))
+    };
+    match judge().map_err(|fault| fault.at("legality"))? {
+        Judged::Unfit(diagnostic) => Ok(Rewriting::Unfit(diagnostic)),
+        Judged::Apart(dependences) => {
+            let written = Some(before.written.clone().unwrap_or_else(|| Rc::clone(before)));
+            let subject = Subject { scop: draft.scop, dependences, written };
+            Ok(Rewriting::Done(Rc::new(subject), tree.clone()))
+        }
+        Judged::Folded(claims) => prove_rewriting(before, Draft { claims, ..draft }),
+    }
+}
+
+enum Judged {
+    Unfit(Box<Diagnostic>),
+    /// No two cells meet.
+    Apart(Dependences),
+    /// Some do; this is what each read has to find all the same.
+    Folded(Vec<Claim>),
+}
+
+/// All accesses are those of the old program, those to the array through the map.
+fn check_accesses(old: &Scop, new: &Scop, array: ArrayId, places: &Places) -> Attempt<()> {
+    let moved = |access: &Access| {
+        if access.array == array { placed(places, &access.index) } else { Some(access.index.clone()) }
+    };
+    let same = |(old, new): (&Access, &Access)| {
+        // What data decides is not compared: it is made of other accesses, which are.
+        let known = |subscripts: Vec<Subscript>| -> Vec<Option<Affine>> {
+            let affine = |subscript| match subscript {
+                Subscript::Affine(affine) => Some(affine),
+                Subscript::Data(_) => None,
+            };
+            subscripts.into_iter().map(affine).collect()
+        };
+        old.array == new.array && moved(old).map(known) == Some(known(new.index.clone()))
+    };
+    let all = |statement: &Statement| statement.writes().chain(&statement.reads).count();
+    let agree = old.statements.len() == new.statements.len()
+        && old.statements.iter().zip(&new.statements).all(|(old, new)| {
+            let accesses = old.writes().chain(&old.reads).zip(new.writes().chain(&new.reads));
+            old.name == new.name && all(old) == all(new) && accesses.into_iter().all(same)
+        });
+    if agree { Ok(()) } else { Err(Fault::bug("a layout has changed an access")) }
+}
+
+/// The cells of an array that are read or written.
+pub fn touched(scop: &Scop, array: ArrayId) -> Attempt<Set> {
+    let name = &scop.array(array).name;
+    let mut cells = Set::empty(scop.params.tuple(Some(name), &vec![""; scop.array(array).shape.len()])?)?;
+    for statement in &scop.statements {
+        for access in statement.writes().chain(&statement.reads).filter(|access| access.array == array) {
+            cells = cells.union(access.map.clone().range()?)?;
+        }
+    }
+    Ok(cells.intersect_params(scop.context.clone())?.coalesce()?)
+}
+
+/// Two different cells with one place, told, if there are such: `A[0] and A[4], for N = 5`.
+pub fn find_collision(scop: &Scop, array: ArrayId, map: &Map) -> Attempt<Option<String>> {
+    let declared = scop.array(array);
+    let space = map.clone().domain()?.get_space()?;
+    let pairs = map.clone().apply_range(map.clone().reverse()?)?.intersect(Map::lex_lt(space)?)?;
+    let Some(Sample { params, point }) = smallest(pairs.wrap()?, &scop.context)? else { return Ok(None) };
+    let (one, two) = point.split_at(declared.shape.len());
+    let both = format!("{} and {}", show_cell(&declared.name, one), show_cell(&declared.name, two));
+    let values = show_params(&scop.function, &params);
+    Ok(Some(if values.is_empty() { both } else { format!("{both}, for {values}") }))
+}
+
+/// Sizes for which a number is negative, told; empty if it always is.
+pub fn find_negative(scop: &Scop, value: &Affine) -> Attempt<Option<String>> {
+    let space = scop.params.tuple(None, &[])?;
+    let value = crate::sets::aff(&space, value, &|_| None)?;
+    let below = value.lt_set(isl::Aff::zero_on_domain_space(space)?)?;
+    let sample = smallest(below, &scop.context)?;
+    Ok(sample.map(|Sample { params, .. }| show_params(&scop.function, &params)))
+}
+
+/// A cell whose place is not in the array, told.
+fn find_outside(
+    before: &Subject,
+    new: &Scop,
+    (array, places): (ArrayId, &Places),
+    live: &Map,
+    span: Span,
+) -> Attempt<Option<Box<Diagnostic>>> {
+    let scop = &before.scop;
+    let outside = live.clone().subtract_range(new.cells(array)?)?.domain()?;
+    let Some(Sample { params, point }) = smallest(outside, &scop.context)? else { return Ok(None) };
+    let name = &scop.array(array).name;
+    let iters: Vec<IterId> = (0..point.len()).map(|position| IterId(position as u32)).collect();
+    let place = evaluate(places, &params, &iters, &point).unwrap_or_default();
+    let room = evaluate(&new.array(array).shape, &params, &[], &[]).unwrap_or_default();
+    let message = format!("the layout of `{name}` has no room for {}", show_cell(name, &point));
+    let list = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    let note = format!("it would be at [{}], in an allocation of [{}]", list(&place), list(&room));
+    let diagnostic = Diagnostic::error("E0520", span, message).note(note);
+    let values = show_params(&scop.function, &params);
+    let diagnostic = if values.is_empty() { diagnostic } else { diagnostic.note(format!("this happens for {values}")) };
+    Ok(Some(Box::new(diagnostic)))
+}
+
+/// The dependences with the places of the array's cells for the cells.
+fn seen_through(dependences: &Dependences, scop: &Scop, array: ArrayId, map: &Map) -> Attempt<Dependences> {
+    let name = &scop.array(array).name;
+    let through = |pairs: &UnionMap| -> Attempt<UnionMap> {
+        let mut all = scop.nothing()?;
+        for pair in pairs.maps()? {
+            let cell = pair.get_space()?.range()?.unwrap()?.get_tuple_name(isl::Dim::Out)?;
+            if cell.as_ref() != Some(name) {
+                all = all.add_map(pair)?;
+                continue;
+            }
+            let ends = UnionMap::from_map(pair.clone())?.range()?.unwrap()?;
+            let place = ends.clone().range_map()?.apply_range(UnionMap::from_map(map.clone())?)?;
+            let moved = ends.domain_map()?.range_product(place)?;
+            all = all.union(UnionMap::from_map(pair)?.apply_range(moved)?)?;
+        }
+        Ok(all)
+    };
+    let mut without_source = scop.nothing()?;
+    for read in dependences.without_source.maps()? {
+        let own = read.get_tuple_name(isl::Dim::Out)?.as_ref() == Some(name);
+        without_source = without_source.add_map(if own { read.apply_range(map.clone())? } else { read })?;
+    }
+    Ok(Dependences {
+        flow: through(&dependences.flow)?,
+        anti: through(&dependences.anti)?,
+        output: through(&dependences.output)?,
+        reduction: through(&dependences.reduction)?,
+        without_source,
+        strict: dependences.strict,
+        exact: dependences.exact,
+    })
+}
+
+/// Every read of the array finds what it found before it was folded.
+fn folded(before: &Subject, new: &Scop, array: ArrayId, map: &Map) -> Attempt<Vec<Claim>> {
+    let mut claims = Vec::new();
+    for (old, new) in before.scop.statements.iter().zip(&new.statements) {
+        for (old, new) in old.reads.iter().zip(&new.reads).filter(|(old, _)| old.array == array) {
+            let untouched = inputs(&before.dependences, &old.map)?.unwrap()?;
+            claims.push(Claim {
+                access: new.map.clone(),
+                writers: writers(&before.dependences, &old.map)?,
+                inputs: untouched.apply_range(UnionMap::from_map(map.clone())?)?.wrap()?,
+            });
+        }
+    }
+    Ok(claims)
+}

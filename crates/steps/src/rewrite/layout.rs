@@ -1,0 +1,209 @@
+//! `layout`: the cells of an array live in other places, such as in tiles, in columns, or folded onto a few rows.
+//!
+//! Before: `… A[i, j] …`.  After: `… A[p(i, j)] …`, for reads and writes alike, in an array as large as the places need. An argument
+//! keeps what its callers see: it is packed into a local array for the call, and that one is laid out.
+//! Checked in `poly::storage`: no two cells that are needed at once share a place, and all places exist.
+
+use diag::Diagnostic;
+use poly::rewriting::{Draft, prove_rewriting};
+use poly::storage::{find_collision, place_map, placed, prove_storage};
+use poly::{Fault, Laid, Parts, Scop};
+use program::{Affine, ArrayId, Atom, IterId, Role, Subscript};
+
+use super::inline::array_named;
+use super::{Before, Drafted, Refusal, array_name, bounds, buffer, expr, load, notation, outcome, pack};
+use crate::rearrange::{misuse, overflow};
+use crate::step::{Step, Storage, Word};
+use crate::{Outcome, State};
+
+/// Where cells go, and how much room there is.
+pub(super) struct Plan {
+    /// `IterId(n)` is the n-th subscript.
+    pub(super) places: Vec<Affine>,
+    /// Known from the notation, or left to the places.
+    pub(super) shape: Option<Vec<Affine>>,
+    pub(super) names: Vec<String>,
+}
+
+type Operands<'a> = (&'a Word, &'a Storage, Option<&'a Word>);
+
+pub(super) fn layout(
+    state: &State,
+    before: Before<'_>,
+    step: &Step,
+    (target, storage, name): Operands<'_>,
+) -> diag::Result<Outcome> {
+    match lay_out(state, before, step, (target, storage, name)) {
+        Ok(outcome) => Ok(outcome),
+        Err(Refusal::Misplaced(diagnostic)) => Ok(Outcome::Misplaced(diagnostic)),
+        Err(Refusal::Failed(error)) => Err(error),
+    }
+}
+
+fn lay_out(state: &State, before: Before<'_>, step: &Step, (target, storage, name): Operands<'_>) -> Drafted<Outcome> {
+    let scop = before.scop;
+    let array = array_named(before, target)?;
+    let plan = plan(scop, step, array, storage)?;
+    let shape = match &plan.shape {
+        Some(shape) => shape.clone(),
+        None => room(scop, step, array, &plan.places)?,
+    };
+    let declared = scop.array(array);
+    if declared.role == Role::Local {
+        if let Some(name) = name {
+            let what = format!("`{}` is local and keeps its name; `as` names the copy of an argument", declared.name);
+            return Err(misuse(step, name.span, what).into());
+        }
+        return moved(state, step, array, &plan, shape);
+    }
+    check_apart(scop, step, array, &plan.places)?;
+    let stored = array_name(scop, step, name, &format!("{}_stored", declared.name))?;
+    let draft = Draft::new("layout", scop, before.tree)?;
+    let draft = pack::packed(before, step, (array, None, &[]), stored.clone(), draft)?;
+    let state = match outcome(prove_rewriting(&state.subject, draft).map_err(Refusal::Failed)?) {
+        Outcome::Done(state) => state,
+        other => return Ok(other),
+    };
+    let Some((array, _)) = state.subject.scop.array_named(&stored) else {
+        return Err(Fault::bug("a packed array is not there").into());
+    };
+    moved(&state, step, array, &plan, shape)
+}
+
+/// What a notation says about an array.
+fn plan(scop: &Scop, step: &Step, array: ArrayId, storage: &Storage) -> Drafted<Plan> {
+    let declared = scop.array(array);
+    let rank = declared.shape.len();
+    let subscripts = |count: usize| if count == 1 { "1 subscript".to_owned() } else { format!("{count} subscripts") };
+    let wrong_rank = |given: usize| -> Refusal {
+        let message = format!("`{}` has {}, the layout is for {given}", declared.name, subscripts(rank));
+        Diagnostic::error("E0520", step.span, message).into()
+    };
+    match storage {
+        Storage::Map { places, .. } if places.inputs().len() != rank => Err(wrong_rank(places.inputs().len())),
+        Storage::Map { places, shape } => Ok(Plan {
+            places: places.body().clone(),
+            shape: shape.clone(),
+            names: places.inputs().iter().map(|input| input.text.clone()).collect(),
+        }),
+        Storage::Panels(panels) if panels.len() != rank => Err(wrong_rank(panels.len())),
+        Storage::Panels(panels) => {
+            let cell: Vec<Affine> = (0..rank).map(|position| Affine::iter(IterId(position as u32))).collect();
+            let places = buffer::in_panels(&cell, panels, Affine::div, Affine::rem).ok_or_else(|| overflow(step))?;
+            let shape = buffer::panel_shape(&declared.shape, panels).ok_or_else(|| overflow(step))?;
+            Ok(Plan { places, shape: Some(shape), names: usual_names(rank) })
+        }
+        Storage::Notation { inputs, .. } if !inputs.is_empty() && inputs.len() != rank => Err(wrong_rank(inputs.len())),
+        Storage::Notation { inputs, text, span } => {
+            let names = match inputs.as_slice() {
+                [] => usual_names(rank),
+                inputs => inputs.iter().map(|input| input.text.clone()).collect(),
+            };
+            notation::read(scop, array, names, text, *span)
+        }
+    }
+}
+
+fn usual_names(rank: usize) -> Vec<String> {
+    (0..rank)
+        .map(|position| ["i", "j", "k", "l"].get(position).map_or(format!("i{position}"), |name| (*name).into()))
+        .collect()
+}
+
+/// How many places there are per dimension, so that every cell that is declared has one.
+fn room(scop: &Scop, step: &Step, array: ArrayId, places: &[Affine]) -> Drafted<Vec<Affine>> {
+    let cells = scop.cells(array)?;
+    let used = place_map(scop, array, places)?.intersect_domain(cells)?.range()?;
+    let mut shape = Vec::new();
+    for position in 0..places.len() {
+        let Some(last) = bounds::last(scop, &used, position)? else {
+            let message =
+                format!("how many places dimension {} of the layout has is no single expression", position + 1);
+            let help = "give the extents: `layout A[i] => [i] in [N + 1]`";
+            return Err(Diagnostic::error("E0518", step.span, message).help(help).into());
+        };
+        let extent = last.add(&Affine::constant(1)).and_then(tidy);
+        shape.push(extent.ok_or_else(|| overflow(step))?);
+    }
+    Ok(shape)
+}
+
+/// `(N - 1) / 4 + 1` is `(N + 3) / 4`.
+fn tidy(extent: Affine) -> Option<Affine> {
+    match extent.terms.first_key_value() {
+        Some((Atom::Div(numerator, divisor), 1)) if extent.terms.len() == 1 => {
+            numerator.add(&Affine::constant(extent.constant.checked_mul(*divisor)?))?.div(*divisor)
+        }
+        _ => Some(extent),
+    }
+}
+
+/// All cells of an argument are kept, so no two of them share a place.
+fn check_apart(scop: &Scop, step: &Step, array: ArrayId, places: &[Affine]) -> Drafted<()> {
+    let cells = scop.cells(array)?.intersect_params(scop.context.clone())?;
+    let map = place_map(scop, array, places)?.intersect_domain(cells)?;
+    if map.is_injective()? {
+        return Ok(());
+    }
+    let Some(told) = find_collision(scop, array, &map)? else {
+        return Err(Fault::bug("a map that is not injective without two cells").into());
+    };
+    let message = format!("the layout of `{}` puts two cells into one place: {told}", scop.array(array).name);
+    let help = "an argument keeps all of its cells; only a local array can be folded";
+    Err(Diagnostic::error("E0520", step.span, message).help(help).into())
+}
+
+/// The program with the accesses to a local array moved, proven.
+fn moved(state: &State, step: &Step, array: ArrayId, plan: &Plan, shape: Vec<Affine>) -> Drafted<Outcome> {
+    let scop = &state.subject.scop;
+    let mut draft = Draft::new("layout", scop, &state.tree)?;
+    relabel(&mut draft.scop, array, plan, shape);
+    for (position, statement) in scop.statements.iter().enumerate() {
+        let uses = statement.write.array == array || statement.reads.iter().any(|read| read.array == array);
+        if !uses {
+            continue;
+        }
+        for access in std::iter::once(&statement.write).chain(&statement.reads) {
+            if access.array == array && !access.is_exact() {
+                let message = format!(
+                    "which cell of `{}` is used in `{}` depends on data",
+                    scop.array(array).name,
+                    statement.name
+                );
+                let diagnostic = Diagnostic::error("E0516", step.span, message).label(access.span, "here");
+                let note = "such a cell is looked for, and checked, by the subscripts of the program";
+                return Err(diagnostic.note(note).into());
+            }
+        }
+        let mut parts = Parts::of(statement);
+        if parts.target.0 == array {
+            parts.target.1 = placed(&plan.places, &parts.target.1).ok_or_else(|| overflow(step))?;
+        }
+        let value = expr::with_loads(&statement.value, &|whole, read, index| {
+            if read != array {
+                return None;
+            }
+            let index: Vec<Subscript> = index.iter().cloned().map(Subscript::Affine).collect();
+            Some(load(array, Subscript::all_affine(&placed(&plan.places, &index)?)?, whole))
+        });
+        parts.value = value.ok_or_else(|| overflow(step))?;
+        draft.replace(position, parts)?;
+    }
+    let proven = prove_storage(&state.subject, &state.tree, draft, (array, &plan.places), step.span);
+    Ok(outcome(proven.map_err(Refusal::Failed)?))
+}
+
+/// The array with its new shape, and how it came to it.
+fn relabel(scop: &mut Scop, array: ArrayId, plan: &Plan, shape: Vec<Affine>) {
+    let declared = &mut scop.arrays[array.index()];
+    let laid = match &declared.laid {
+        // A layout of a layout goes through both.
+        Some(laid) => {
+            let through = |place: &Affine| place.substitute(&|input| laid.places.get(input.index()).cloned());
+            let places = plan.places.iter().map(through).collect::<Option<Vec<_>>>().unwrap_or_default();
+            Laid { shape: laid.shape.clone(), places, names: laid.names.clone() }
+        }
+        None => Laid { shape: declared.shape.clone(), places: plan.places.clone(), names: plan.names.clone() },
+    };
+    (declared.laid, declared.shape, declared.expanded) = (Some(laid), shape, 0);
+}
