@@ -158,6 +158,7 @@ impl Writer<'_> {
 /// The type of an element.
 pub(crate) fn c_type(ty: ScalarType) -> &'static str {
     match ty {
+        ScalarType::F16 | ScalarType::BF16 => "uint16_t",
         ScalarType::F32 => "float",
         ScalarType::F64 => "double",
         ScalarType::I8 => "int8_t",

@@ -175,6 +175,7 @@ impl Writer<'_> {
     fn cast(&mut self, from: ScalarType, to: ScalarType, a: Term) -> Term {
         match (from.is_float(), to) {
             _ if from == to => a,
+            _ if from.half().or(to.half()).is_some() => Term::atom(format!("{}({})", self.half(from, to), a.text)),
             (_, ScalarType::Bool) => Term::new(format!("{} != 0", a.at(Level::Sum)), Level::Compare),
             (true, to) if to.is_int() => Term::atom(format!("{}({})", self.saturating(from, to), a.text)),
             _ => Term::new(format!("({}){}", c_type(to), a.at(Level::Prefix)), Level::Prefix),
@@ -189,6 +190,8 @@ pub(crate) fn constant(value: Value) -> Term {
         Value::F64(v) if v.is_nan() => "(double)NAN".to_owned(),
         Value::F32(v) if v.is_infinite() => if v > 0.0 { "INFINITY" } else { "-INFINITY" }.to_owned(),
         Value::F64(v) if v.is_infinite() => if v > 0.0 { "INFINITY" } else { "-INFINITY" }.to_owned(),
+        Value::F16(v) => format!("{:#x}", v.to_bits()),
+        Value::BF16(v) => format!("{:#x}", v.to_bits()),
         Value::F32(v) => format!("{v:?}f"),
         Value::F64(v) => format!("{v:?}"),
         Value::U64(v) if v > i64::MAX as u64 => format!("UINT64_C({v})"),

@@ -40,6 +40,39 @@ impl Writer<'_> {
         }
     }
 
+    /// The name of the C function between `f32` and a float that is only stored, as its bits.
+    pub(crate) fn half(&mut self, from: ScalarType, to: ScalarType) -> String {
+        let name = format!("{from}_to_{to}");
+        if self.helpers.iter().any(|(known, _)| *known == name) {
+            return name;
+        }
+        self.define_bits::<f32>();
+        let mut text = Text { names: Vec::new(), lines: String::new(), depth: 1, format: PhantomData::<f32> };
+        let x = text.name("x".to_owned());
+        let result = match (from.half(), to.half()) {
+            (Some(half), _) => half.widen(&mut text, x),
+            (_, Some(half)) => half.narrow(&mut text, x),
+            _ => x,
+        };
+        // The bits are computed with in 32 bits.
+        let (taken, given) = if from.half().is_some() { ("uint32_t", "float") } else { ("float", "uint16_t") };
+        let result = format!("({given}){}", text.names[result]);
+        let body = format!("{}    return {result};\n", text.lines);
+        self.helper(&name, || format!("static inline {given} {name}({taken} x)\n{{\n{body}}}\n"))
+    }
+
+    /// The functions between a float and its bits.
+    fn define_bits<T: CFormat>(&mut self) {
+        let (t, u) = (T::TYPE, T::BITS);
+        for (bits, from, to) in [(format!("bits_{}", T::NAME), t, u), (format!("of_bits_{}", T::NAME), u, t)] {
+            self.helper(&bits, || {
+                format!(
+                    "static inline {to} {bits}({from} a)\n{{\n    {to} b;\n    memcpy(&b, &a, sizeof b);\n    return b;\n}}\n"
+                )
+            });
+        }
+    }
+
     fn define<T: CFormat>(
         &mut self,
         name: &str,
@@ -49,14 +82,8 @@ impl Writer<'_> {
         if self.helpers.iter().any(|(known, _)| known == name) {
             return name.to_owned();
         }
-        let (t, u) = (T::TYPE, T::BITS);
-        for (bits, from, to) in [(format!("bits_{}", T::NAME), t, u), (format!("of_bits_{}", T::NAME), u, t)] {
-            self.helper(&bits, || {
-                format!(
-                    "static inline {to} {bits}({from} a)\n{{\n    {to} b;\n    memcpy(&b, &a, sizeof b);\n    return b;\n}}\n"
-                )
-            });
-        }
+        self.define_bits::<T>();
+        let t = T::TYPE;
         let mut text = Text { names: Vec::new(), lines: String::new(), depth: 1, format: PhantomData::<T> };
         let parameters: Vec<usize> = parameters.iter().map(|name| text.name((*name).to_owned())).collect();
         let result = work(&mut text, &parameters);

@@ -55,6 +55,8 @@ impl HostArray {
 /// A value as the nearest `f64`; `true` is 1.
 pub(crate) fn to_f64(value: Value) -> f64 {
     match value {
+        Value::F16(v) => v.into(),
+        Value::BF16(v) => v.into(),
         Value::F32(v) => v.into(),
         Value::F64(v) => v,
         Value::I8(v) => v.into(),

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use loops::{ArrayDecl, Index, Kernel, ScalarDecl};
-use program::{Fault, FaultKind, Role, ScalarType, Slice, SliceMut, Value};
+use program::{Fault, FaultKind, Role, ScalarType, Slice, SliceMut, Value, bf16, f16};
 
 use crate::Compiled;
 use crate::code::Scratch;
@@ -43,7 +43,7 @@ macro_rules! buffers {
 }
 
 buffers!(
-    F32: f32, F64: f64, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64, Bool: bool
+    F16: f16, BF16: bf16, F32: f32, F64: f64, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64, Bool: bool
 );
 
 /// Why a call was refused, or failed while it ran.
@@ -321,6 +321,8 @@ pub(crate) fn allocate(decl: &ArrayDecl, len: usize) -> Result<Scratch, CallErro
 
 fn write_address(slice: &mut SliceMut<'_>) -> *mut u8 {
     match slice {
+        SliceMut::F16(elements) => elements.as_mut_ptr().cast(),
+        SliceMut::BF16(elements) => elements.as_mut_ptr().cast(),
         SliceMut::F32(elements) => elements.as_mut_ptr().cast(),
         SliceMut::F64(elements) => elements.as_mut_ptr().cast(),
         SliceMut::I8(elements) => elements.as_mut_ptr().cast(),
@@ -337,6 +339,8 @@ fn write_address(slice: &mut SliceMut<'_>) -> *mut u8 {
 
 fn read_address(slice: Slice<'_>) -> *mut u8 {
     let address: *const u8 = match slice {
+        Slice::F16(elements) => elements.as_ptr().cast(),
+        Slice::BF16(elements) => elements.as_ptr().cast(),
         Slice::F32(elements) => elements.as_ptr().cast(),
         Slice::F64(elements) => elements.as_ptr().cast(),
         Slice::I8(elements) => elements.as_ptr().cast(),
@@ -356,6 +360,8 @@ fn read_address(slice: Slice<'_>) -> *mut u8 {
 pub(crate) fn slot(value: Value) -> u64 {
     let mut bytes = [0; 8];
     match value {
+        Value::F16(v) => bytes[..2].copy_from_slice(&v.to_ne_bytes()),
+        Value::BF16(v) => bytes[..2].copy_from_slice(&v.to_ne_bytes()),
         Value::F32(v) => bytes[..4].copy_from_slice(&v.to_ne_bytes()),
         Value::F64(v) => bytes = v.to_ne_bytes(),
         Value::I8(v) => bytes[..1].copy_from_slice(&v.to_ne_bytes()),

@@ -1,7 +1,7 @@
 //! Arguments of a call: host arrays by name, borrowed, of any layout.
 
 use ndarray::{ArrayView, ArrayViewD, ArrayViewMut, ArrayViewMutD, Dimension, IxDyn, ShapeError};
-use program::{Data, ScalarType, Slice, SliceMut, Value};
+use program::{Data, ScalarType, Slice, SliceMut, Value, bf16, f16};
 
 use crate::Cancel;
 
@@ -125,7 +125,7 @@ macro_rules! elements {
 }
 
 elements!(
-    F32: f32, F64: f64, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64, Bool: bool,
+    F16: f16, BF16: bf16, F32: f32, F64: f64, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64, Bool: bool,
 );
 
 /// A scalar argument of a known type.

@@ -56,7 +56,7 @@ pub use engine::{Checked, Engine, Function, Math, Module, Options, Program, Reci
 pub use error::{Error, Result};
 pub use pipeline::{Order, Timing};
 pub use prepared::Prepared;
-pub use program::{Data, Role, ScalarType, Value};
+pub use program::{Data, Role, ScalarType, Value, bf16, f16};
 pub use rayon;
 pub use schedule::Schedule;
 pub use signature::{Argument, Signature};

@@ -50,6 +50,8 @@ impl Random {
     /// A value that nobody computed.
     fn arbitrary(&mut self, ty: ScalarType) -> Value {
         match ty {
+            ScalarType::F16 => Value::F16(program::f16::NAN),
+            ScalarType::BF16 => Value::BF16(program::bf16::NAN),
             ScalarType::F32 => Value::F32(f32::NAN),
             ScalarType::F64 => Value::F64(f64::NAN),
             ty => Value::from_i64(ty, self.next().cast_signed() >> 7),

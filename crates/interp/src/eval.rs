@@ -3,7 +3,8 @@
 //! Operands of a type that an operator does not accept do not occur in checked programs; such an operation gives
 //! its first operand back (`false` for a comparison).
 
-use program::{BinaryOp, ScalarType, UnaryOp, Value};
+use math::{Half, Plain};
+use program::{BinaryOp, ScalarType, UnaryOp, Value, bf16, f16};
 
 /// An integer was divided by zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,7 @@ macro_rules! int_unary {
 /// The value of an operator or function of one operand.
 pub fn unary(op: UnaryOp, operand: Value) -> Value {
     match operand {
+        Value::F16(_) | Value::BF16(_) => operand,
         Value::F32(x) => Value::F32(float_unary!(op, x, f32)),
         Value::F64(x) => Value::F64(float_unary!(op, x, f64)),
         Value::I8(x) => Value::I8(int_unary!(op, x, x.wrapping_abs())),
@@ -155,11 +157,22 @@ pub fn binary(op: BinaryOp, left: Value, right: Value) -> Result<Value, Division
     })
 }
 
+fn widen(half: Half, bits: u16) -> f32 {
+    half.widen(&mut Plain::<f32>::new(), i32::from(bits))
+}
+
+fn narrow(half: Half, x: f32) -> u16 {
+    // Only the lower half has bits.
+    half.narrow(&mut Plain::<f32>::new(), x) as u16
+}
+
 /// Conversion: floats to integers saturate (NaN to 0), integers wrap, to `bool` is `!= 0`.
 pub fn cast(value: Value, ty: ScalarType) -> Value {
     macro_rules! convert {
         ($x:expr, $zero:expr) => {
             match ty {
+                ScalarType::F16 => Value::F16(f16::from_bits(narrow(Half::Binary16, $x as f32))),
+                ScalarType::BF16 => Value::BF16(bf16::from_bits(narrow(Half::Brain, $x as f32))),
                 ScalarType::F32 => Value::F32($x as f32),
                 ScalarType::F64 => Value::F64($x as f64),
                 ScalarType::I8 => Value::I8($x as i8),
@@ -175,6 +188,8 @@ pub fn cast(value: Value, ty: ScalarType) -> Value {
         };
     }
     match value {
+        Value::F16(x) => cast(Value::F32(widen(Half::Binary16, x.to_bits())), ty),
+        Value::BF16(x) => cast(Value::F32(widen(Half::Brain, x.to_bits())), ty),
         Value::F32(x) => convert!(x, 0.0),
         Value::F64(x) => convert!(x, 0.0),
         Value::I8(x) => convert!(x, 0),

@@ -259,6 +259,8 @@ impl Run<'_> {
 
 fn bits(value: Value) -> u64 {
     match value {
+        Value::F16(value) => u64::from(value.to_bits()),
+        Value::BF16(value) => u64::from(value.to_bits()),
         Value::F32(value) => u64::from(value.to_bits()),
         Value::F64(value) => value.to_bits(),
         Value::I8(value) => value as u64,

@@ -1,5 +1,7 @@
 //! Array contents: owned, and borrowed from the host, with the element type known at run time.
 
+use half::{bf16, f16};
+
 use crate::{ScalarType, Value};
 
 macro_rules! buffers {
@@ -119,7 +121,7 @@ macro_rules! buffers {
 }
 
 buffers!(
-    F32: f32, F64: f64, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64, Bool: bool,
+    F16: f16, BF16: bf16, F32: f32, F64: f64, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64, Bool: bool,
 );
 
 impl Data {

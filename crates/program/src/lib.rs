@@ -19,6 +19,7 @@ pub use buffer::{Data, Slice, SliceMut};
 pub use derived::{Derived, DerivedOp, NoSize};
 pub use equations::{Interruption, System, Systems, find_systems, nodes_of};
 pub use fault::{Fault, FaultKind};
+pub use half::{bf16, f16};
 pub use index::{Affine, AffineCond as Cond, Atom, IterId, ParamId};
 pub use ir::{
     ArgRef, Array, ArrayId, Assign, Bound, CounterId, DataRange, Each, Expr, ExprKind, For, Function, InlinedCall,

@@ -4,9 +4,15 @@
 
 use std::fmt;
 
+use half::{bf16, f16};
+
 /// The type of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ScalarType {
+    /// IEEE half precision: what is computed with it is `f32`.
+    F16,
+    /// The upper half of an `f32`: what is computed with it is `f32`.
+    BF16,
     /// IEEE single precision.
     F32,
     /// IEEE double precision.
@@ -33,7 +39,9 @@ pub enum ScalarType {
 
 impl ScalarType {
     /// Every type.
-    pub const ALL: [ScalarType; 11] = [
+    pub const ALL: [ScalarType; 13] = [
+        ScalarType::F16,
+        ScalarType::BF16,
         ScalarType::F32,
         ScalarType::F64,
         ScalarType::I8,
@@ -50,6 +58,8 @@ impl ScalarType {
     /// As programs write it.
     pub fn name(self) -> &'static str {
         match self {
+            ScalarType::F16 => "f16",
+            ScalarType::BF16 => "bf16",
             ScalarType::F32 => "f32",
             ScalarType::F64 => "f64",
             ScalarType::I8 => "i8",
@@ -73,7 +83,7 @@ impl ScalarType {
     pub fn bytes(self) -> usize {
         match self {
             ScalarType::I8 | ScalarType::U8 | ScalarType::Bool => 1,
-            ScalarType::I16 | ScalarType::U16 => 2,
+            ScalarType::F16 | ScalarType::BF16 | ScalarType::I16 | ScalarType::U16 => 2,
             ScalarType::F32 | ScalarType::I32 | ScalarType::U32 => 4,
             ScalarType::F64 | ScalarType::I64 | ScalarType::U64 => 8,
         }
@@ -81,7 +91,16 @@ impl ScalarType {
 
     /// Whether it has fractions.
     pub fn is_float(self) -> bool {
-        matches!(self, ScalarType::F32 | ScalarType::F64)
+        matches!(self, ScalarType::F16 | ScalarType::BF16 | ScalarType::F32 | ScalarType::F64)
+    }
+
+    /// The format of a type that is only stored: the one thing to be done with its values is to convert them to `f32` and back.
+    pub fn half(self) -> Option<math::Half> {
+        match self {
+            ScalarType::F16 => Some(math::Half::Binary16),
+            ScalarType::BF16 => Some(math::Half::Brain),
+            _ => None,
+        }
     }
 
     /// Whether it counts; `bool` does not.
@@ -113,6 +132,10 @@ impl fmt::Display for ScalarType {
 /// One element.
 #[derive(Clone, Copy, Debug)]
 pub enum Value {
+    /// An `f16`.
+    F16(f16),
+    /// A `bf16`.
+    BF16(bf16),
     /// An `f32`.
     F32(f32),
     /// An `f64`.
@@ -141,6 +164,8 @@ impl Value {
     /// Its type.
     pub fn ty(self) -> ScalarType {
         match self {
+            Value::F16(_) => ScalarType::F16,
+            Value::BF16(_) => ScalarType::BF16,
             Value::F32(_) => ScalarType::F32,
             Value::F64(_) => ScalarType::F64,
             Value::I8(_) => ScalarType::I8,
@@ -158,6 +183,8 @@ impl Value {
     /// The integer `value` in type `ty`, wrapped to its width; for `bool`, whether it is not zero.
     pub fn from_i64(ty: ScalarType, value: i64) -> Value {
         match ty {
+            ScalarType::F16 => Value::F16(f16::from_f32(value as f32)),
+            ScalarType::BF16 => Value::BF16(bf16::from_f32(value as f32)),
             ScalarType::F32 => Value::F32(value as f32),
             ScalarType::F64 => Value::F64(value as f64),
             ScalarType::I8 => Value::I8(value as i8),
@@ -183,13 +210,15 @@ impl Value {
             Value::U16(value) => Some(value.into()),
             Value::U32(value) => Some(value.into()),
             Value::U64(value) => i64::try_from(value).ok(),
-            Value::F32(_) | Value::F64(_) | Value::Bool(_) => None,
+            Value::F16(_) | Value::BF16(_) | Value::F32(_) | Value::F64(_) | Value::Bool(_) => None,
         }
     }
 
     /// Bit-for-bit equality, except that every NaN equals every NaN of its type.
     pub fn same(self, other: Value) -> bool {
         match (self, other) {
+            (Value::F16(a), Value::F16(b)) => a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
+            (Value::BF16(a), Value::BF16(b)) => a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
             (Value::F32(a), Value::F32(b)) => a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
             (Value::F64(a), Value::F64(b)) => a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
             (Value::I8(a), Value::I8(b)) => a == b,
@@ -217,7 +246,7 @@ macro_rules! from_elements {
 }
 
 from_elements!(
-    F32: f32, F64: f64, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64, Bool: bool
+    F16: f16, BF16: bf16, F32: f32, F64: f64, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64, Bool: bool
 );
 
 impl PartialEq for Value {
@@ -230,6 +259,8 @@ impl fmt::Display for Value {
     /// Floats always show a point or an exponent, so that the text reads back as a float.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Value::F16(v) => write!(f, "{:?}", v.to_f32()),
+            Value::BF16(v) => write!(f, "{:?}", v.to_f32()),
             Value::F32(v) => write!(f, "{v:?}"),
             Value::F64(v) => write!(f, "{v:?}"),
             Value::I8(v) => write!(f, "{v}"),
@@ -485,6 +516,8 @@ impl ReduceOp {
             ReduceOp::Min | ReduceOp::Max => {
                 let largest = self == ReduceOp::Min;
                 match ty {
+                    ScalarType::F16 => Value::F16(if largest { f16::INFINITY } else { f16::NEG_INFINITY }),
+                    ScalarType::BF16 => Value::BF16(if largest { bf16::INFINITY } else { bf16::NEG_INFINITY }),
                     ScalarType::F32 => Value::F32(if largest { f32::INFINITY } else { f32::NEG_INFINITY }),
                     ScalarType::F64 => Value::F64(if largest { f64::INFINITY } else { f64::NEG_INFINITY }),
                     ScalarType::I8 => Value::I8(if largest { i8::MAX } else { i8::MIN }),

@@ -121,7 +121,8 @@ impl Checker<'_> {
         let replaces = matches!(scatter.op, ReduceOp::Last | ReduceOp::Once);
         let claims = scatter.op != ReduceOp::Once || target.ty == ScalarType::I64;
         ensure(claims, || format!("cells of {} cannot be claimed", target.ty))?;
-        let fits = scatter.value.ty == target.ty && (replaces || target.ty != ScalarType::Bool);
+        let combinable = target.ty != ScalarType::Bool && target.ty.half().is_none();
+        let fits = scatter.value.ty == target.ty && (replaces || combinable);
         ensure(fits, || format!("{} value for a cell of {}", scatter.value.ty, target.ty))?;
         let combines = replaces || matches!(scatter.op, ReduceOp::Sum | ReduceOp::Prod | ReduceOp::Min | ReduceOp::Max);
         ensure(combines, || format!("scatter by {}", scatter.op.name()))?;
@@ -189,7 +190,7 @@ impl Checker<'_> {
                     UnaryOp::Neg | UnaryOp::ABS => ty != ScalarType::Bool,
                     UnaryOp::Function(_) => ty.is_float(),
                 };
-                applies && operand.ty == ty
+                applies && ty.half().is_none() && operand.ty == ty
             }
             ExprKind::Binary(op, lhs, rhs) => {
                 self.expr(lhs)?;
@@ -203,11 +204,16 @@ impl Checker<'_> {
                     BinaryOp::Function(_) => operand.is_float(),
                     _ => operand != ScalarType::Bool,
                 };
-                applies && rhs.ty == operand && ty == if op.is_comparison() { ScalarType::Bool } else { operand }
+                let computes = operand.half().is_none() || *op == BinaryOp::Last;
+                applies
+                    && computes
+                    && rhs.ty == operand
+                    && ty == if op.is_comparison() { ScalarType::Bool } else { operand }
             }
             ExprKind::Cast(operand) => {
                 self.expr(operand)?;
-                true
+                let halves = [operand.ty, ty].into_iter().filter(|ty| ty.half().is_some()).count();
+                halves == 0 || [operand.ty, ty].contains(&ScalarType::F32)
             }
             ExprKind::Select { cond, affine, then, otherwise } => {
                 self.expr(cond)?;
@@ -221,7 +227,7 @@ impl Checker<'_> {
                 self.expr(body)?;
                 self.counting.pop();
                 let logical = matches!(op, ReduceOp::Any | ReduceOp::All);
-                op.extreme().is_none() && body.ty == ty && logical == (ty == ScalarType::Bool)
+                op.extreme().is_none() && body.ty == ty && ty.half().is_none() && logical == (ty == ScalarType::Bool)
             }
             ExprKind::Reduce { op, bounds, guard, body } => {
                 let mark = self.bind(bounds)?;
@@ -231,9 +237,12 @@ impl Checker<'_> {
                 let place = op.extreme().is_some();
                 let logical = matches!(op, ReduceOp::Any | ReduceOp::All);
                 if place {
-                    ty == ScalarType::I64 && body.ty != ScalarType::Bool && bounds.len() == 1
+                    ty == ScalarType::I64
+                        && body.ty != ScalarType::Bool
+                        && body.ty.half().is_none()
+                        && bounds.len() == 1
                 } else {
-                    body.ty == ty && logical == (ty == ScalarType::Bool)
+                    body.ty == ty && ty.half().is_none() && logical == (ty == ScalarType::Bool)
                 }
             }
         };

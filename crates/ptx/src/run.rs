@@ -294,6 +294,8 @@ fn overflow() -> RunError {
 
 fn to_bytes(data: &Data) -> Vec<u8> {
     match data {
+        Data::F16(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        Data::BF16(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
         Data::F32(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
         Data::F64(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
         Data::I8(v) => v.iter().flat_map(|x| x.to_le_bytes()).collect(),
@@ -320,6 +322,8 @@ fn from_bytes(ty: ScalarType, bytes: &[u8]) -> Option<Data> {
         };
     }
     Some(match ty {
+        ScalarType::F16 => read!(F16, program::f16),
+        ScalarType::BF16 => read!(BF16, program::bf16),
         ScalarType::F32 => read!(F32, f32),
         ScalarType::F64 => read!(F64, f64),
         ScalarType::I8 => read!(I8, i8),

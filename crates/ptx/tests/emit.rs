@@ -9,7 +9,7 @@ mod emitted;
 mod generate;
 
 use emitted::{
-    FLOATS, FUNCTIONS, HANDED, JACOBI, MATMUL, NARROW, PRIVATES, ROWS, STAGED, SUM, TILED, TRIANGLE, UNSIGNED,
+    FLOATS, FUNCTIONS, HALVES, HANDED, JACOBI, MATMUL, NARROW, PRIVATES, ROWS, STAGED, SUM, TILED, TRIANGLE, UNSIGNED,
 };
 use farkas_ptx::emulate::{Class, Counts, FaultKind, Options};
 use farkas_ptx::ir::Target;
@@ -30,6 +30,8 @@ fn elements(ty: ScalarType, length: usize) -> Data {
     let number = |position: usize| (position as f64 * 0.7 - 3.0) * if position.is_multiple_of(3) { -1.0 } else { 1.0 };
     let all = (0..length).map(number);
     match ty {
+        ScalarType::F16 => Data::F16((0..length).map(|i| program::f16::from_bits((i * 331) as u16)).collect()),
+        ScalarType::BF16 => Data::BF16((0..length).map(|i| program::bf16::from_bits((i * 331) as u16)).collect()),
         ScalarType::F32 => Data::F32(all.map(|x| x as f32).collect()),
         ScalarType::F64 => Data::F64(all.collect()),
         ScalarType::I8 => Data::I8((0..length).map(|i| (i * 37) as i8).collect()),
@@ -103,6 +105,12 @@ fn parallel_loops_inside_serial_ones_are_launched_one_after_the_other() {
 #[test]
 fn bounds_may_depend_on_loops_and_have_steps() {
     check(TRIANGLE, &[17], &[], &[289]);
+}
+
+#[test]
+fn halves_are_widened_and_rounded() {
+    let scalar = Value::F16(program::f16::from_f32(0.3));
+    check(HALVES, &[200], &[scalar], &[200; 6]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Arrays that are made up: a count, a constant, pseudo-random numbers. The same on every machine.
 
-use farkas::{ScalarType, Value};
+use farkas::{ScalarType, Value, bf16, f16};
 
 use crate::data::HostArray;
 
@@ -29,6 +29,9 @@ pub(crate) fn random(array: &mut HostArray, seed: u64) {
         let below = |n: u128| ((u128::from(bits) * n) >> 64) as i64;
         match ty {
             ScalarType::F64 => Value::F64((bits >> 11) as f64 / (1u64 << 53) as f64),
+            // Fewer bits, so that none is rounded up to 1.
+            ScalarType::F16 => Value::F16(f16::from_f32((bits >> 53) as f32 / 2048.0)),
+            ScalarType::BF16 => Value::BF16(bf16::from_f32((bits >> 56) as f32 / 256.0)),
             ScalarType::F32 => Value::F32((bits >> 40) as f32 / (1u32 << 24) as f32),
             ScalarType::Bool => Value::Bool(bits >> 63 == 1),
             ty if ty.is_unsigned() => Value::from_i64(ty, below(10)),
@@ -73,7 +76,7 @@ mod tests {
             let values: Vec<f64> = array.values().map(to_f64).collect();
             let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(*v), high.max(*v)));
             match ty {
-                ScalarType::F32 | ScalarType::F64 => assert!((0.0..0.01).contains(&low) && (0.99..1.0).contains(&high)),
+                ty if ty.is_float() => assert!((0.0..0.01).contains(&low) && (0.99..1.0).contains(&high)),
                 ScalarType::Bool => assert_eq!((low, high), (0.0, 1.0)),
                 ty if ty.is_unsigned() && ty != ScalarType::Bool => assert_eq!((low, high), (0.0, 9.0)),
                 _ => assert_eq!((low, high), (-9.0, 9.0)),

@@ -103,6 +103,8 @@ fn is_word(word: &str) -> bool {
 fn value(ty: ScalarType, word: &str) -> Result<Value, String> {
     let lower = word.to_ascii_lowercase();
     let value = match ty {
+        ScalarType::F16 => lower.parse().ok().map(Value::F16),
+        ScalarType::BF16 => lower.parse().ok().map(Value::BF16),
         ScalarType::F32 => lower.parse().ok().map(Value::F32),
         ScalarType::F64 => lower.parse().ok().map(Value::F64),
         ScalarType::I8 => lower.parse().ok().map(Value::I8),

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Write};
 use std::path::Path;
 
-use farkas::{Data, ScalarType};
+use farkas::{Data, ScalarType, bf16, f16};
 use ndarray::{ArrayView, IxDyn, ShapeBuilder};
 use npyz::{DType, NpyFile, NpyHeader, Order, TypeChar, WriterBuilder};
 
@@ -28,11 +28,13 @@ pub(crate) fn read(path: &Path, ty: ScalarType) -> Result<HostArray, Problem> {
     let metadata = file.metadata().map_err(|error| Problem::Unreadable(reason(&error)))?;
     let len = metadata.is_file().then_some(metadata.len());
     let mut reader = BufReader::with_capacity(1 << 16, file);
-    let start = read_header(&mut reader)?;
+    let mut start = read_header(&mut reader)?;
+    let brain = ty == ScalarType::BF16 && brain_as_integers(&mut start);
     let data_bytes = len.map(|len| len.saturating_sub(start.len() as u64));
     let header = NpyHeader::from_reader(Cursor::new(start)).map_err(|error| Problem::Malformed(error.to_string()))?;
 
     let found = element_type(&header.dtype());
+    let found = if brain { Some(ty) } else { found };
     if found != Some(ty) {
         let holds = found.map_or_else(|| format!("elements of dtype {}", header.dtype().descr()), |ty| ty.to_string());
         return Err(if is_complex(&header.dtype()) { Problem::Complex { holds } } else { Problem::Type { holds } });
@@ -48,6 +50,13 @@ pub(crate) fn read(path: &Path, ty: ScalarType) -> Result<HostArray, Problem> {
     }
     let npy = NpyFile::with_header(header, reader);
     match ty {
+        ScalarType::F16 => elements::<f16>(npy),
+        ScalarType::BF16 => match elements::<u16>(npy)? {
+            HostArray { data: Data::U16(bits), shape } => {
+                Ok(HostArray { data: Data::BF16(bits.into_iter().map(bf16::from_bits).collect()), shape })
+            }
+            other => Ok(other),
+        },
         ScalarType::F32 => elements::<f32>(npy),
         ScalarType::F64 => elements::<f64>(npy),
         ScalarType::I8 => elements::<i8>(npy),
@@ -127,10 +136,21 @@ fn check_header_text(text: &str) -> Result<(), &'static str> {
     if inside.is_some() { Ok(()) } else { Err("its shape is not a tuple of sizes") }
 }
 
+/// NumPy has no `bf16`; what extends it stores such elements as two bytes without a meaning, which are read as integers.
+/// Whether they are such elements.
+fn brain_as_integers(header: &mut [u8]) -> bool {
+    let found = header.windows(5).position(|window| window == b"'<V2'" || window == b"'|V2'");
+    if let Some(at) = found {
+        header[at..at + 5].copy_from_slice(b"'<u2'");
+    }
+    found.is_some()
+}
+
 /// The scalar type of plain elements, whatever their byte order.
 fn element_type(dtype: &DType) -> Option<ScalarType> {
     let DType::Plain(plain) = dtype else { return None };
     Some(match (plain.type_char(), plain.size_field()) {
+        (TypeChar::Float, 2) => ScalarType::F16,
         (TypeChar::Float, 4) => ScalarType::F32,
         (TypeChar::Float, 8) => ScalarType::F64,
         (TypeChar::Int, 1) => ScalarType::I8,
@@ -196,6 +216,8 @@ fn room<T>(count: usize) -> Result<Vec<T>, Problem> {
 /// Writes an array in row-major order, little-endian.
 pub(crate) fn write(out: &mut dyn Write, array: &HostArray) -> io::Result<()> {
     match &array.data {
+        Data::F16(elements) => write_elements(out, elements, &array.shape),
+        Data::BF16(elements) => write_brain(out, elements, &array.shape),
         Data::F32(elements) => write_elements(out, elements, &array.shape),
         Data::F64(elements) => write_elements(out, elements, &array.shape),
         Data::I8(elements) => write_elements(out, elements, &array.shape),
@@ -208,6 +230,17 @@ pub(crate) fn write(out: &mut dyn Write, array: &HostArray) -> io::Result<()> {
         Data::U64(elements) => write_elements(out, elements, &array.shape),
         Data::Bool(elements) => write_elements(out, elements, &array.shape),
     }
+}
+
+/// The header of the package ml_dtypes, and the bits.
+fn write_brain(out: &mut dyn Write, elements: &[bf16], shape: &[usize]) -> io::Result<()> {
+    let bits: Vec<u16> = elements.iter().map(|element| element.to_bits()).collect();
+    let mut file = Vec::new();
+    write_elements(&mut file, &bits, shape)?;
+    if let Some(at) = file.windows(5).position(|window| window == b"'<u2'") {
+        file[at..at + 5].copy_from_slice(b"'<V2'");
+    }
+    out.write_all(&file)
 }
 
 fn write_elements<T: npyz::AutoSerialize + Copy>(

@@ -43,9 +43,11 @@ pub(crate) fn to_json(name: &str, array: &HostArray) -> String {
 /// JSON has no NaN and no infinity; they become strings.
 fn json_value(value: Value) -> serde_json::Value {
     match value {
+        Value::F16(v) if v.is_finite() => json!(v.to_f32()),
+        Value::BF16(v) if v.is_finite() => json!(v.to_f32()),
         Value::F32(v) if v.is_finite() => json!(v),
         Value::F64(v) if v.is_finite() => json!(v),
-        Value::F32(_) | Value::F64(_) => json!(value.to_string()),
+        Value::F16(_) | Value::BF16(_) | Value::F32(_) | Value::F64(_) => json!(value.to_string()),
         Value::I8(v) => json!(v),
         Value::I16(v) => json!(v),
         Value::I32(v) => json!(v),
@@ -73,6 +75,8 @@ fn hash(array: &HostArray) -> u64 {
     };
     for value in array.values() {
         match value {
+            Value::F16(v) => add(&v.to_le_bytes()),
+            Value::BF16(v) => add(&v.to_le_bytes()),
             Value::F32(v) => add(&v.to_le_bytes()),
             Value::F64(v) => add(&v.to_le_bytes()),
             Value::I8(v) => add(&v.to_le_bytes()),

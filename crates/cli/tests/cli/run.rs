@@ -45,7 +45,12 @@ fn not_a_number_goes_through_and_equals_itself() {
 #[test]
 fn every_type_and_byte_order_is_read_and_written() {
     let place = Place::new();
-    let cases: [(&str, &str, &str, &[u8]); 11] = [
+    let cases: [(&str, &str, &str, &[u8]); 15] = [
+        ("f16", "'<f2'", "[1.5, -2.0]", &[0, 0x3e, 0, 0xc0]),
+        ("f16", "'>f2'", "[1.5, -2.0]", &[0x3e, 0, 0xc0, 0]),
+        // As the package ml_dtypes stores them, and as NumPy stores that again.
+        ("bf16", "'<V2'", "[1.5, -2.0]", &[0xc0, 0x3f, 0, 0xc0]),
+        ("bf16", "'|V2'", "[1.5, -2.0]", &[0xc0, 0x3f, 0, 0xc0]),
         ("f32", "'<f4'", "[1.5, -2.0]", &[0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0]),
         ("f32", "'>f4'", "[1.5, -2.0]", &[0x3f, 0xc0, 0, 0, 0xc0, 0, 0, 0]),
         ("f64", "'>f8'", "[1.0, 2.0]", &[0x3f, 0xf0, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0]),

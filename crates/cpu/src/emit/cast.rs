@@ -1,15 +1,25 @@
-//! Conversions between scalar types, as Rust's `as`: integers wrap, floats saturate and NaN becomes 0.
+//! Conversions between scalar types, as Rust's `as`: integers wrap, floats saturate and NaN becomes 0. Floats that are only stored
+//! are their bits, and converted to `f32` and back.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use program::ScalarType;
 
 use super::{Emitter, clif_type};
+use crate::math;
 
 impl Emitter<'_> {
     pub(super) fn cast(&mut self, from: ScalarType, to: ScalarType, x: Value) -> Value {
         if from == to {
             return x;
+        }
+        if let Some(half) = from.half() {
+            let bits = self.b.ins().uextend(types::I32, x);
+            return math::widen(&mut self.b, half, bits);
+        }
+        if let Some(half) = to.half() {
+            let bits = math::narrow(&mut self.b, half, x);
+            return self.b.ins().ireduce(types::I16, bits);
         }
         match (from.is_float(), to.is_float()) {
             _ if to == ScalarType::Bool => self.is_nonzero(from, x),

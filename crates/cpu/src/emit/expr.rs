@@ -66,6 +66,8 @@ impl Emitter<'_> {
         let ins = self.b.ins();
         // Constants of narrow types are written without sign extension.
         match value {
+            Constant::F16(v) => ins.iconst(types::I16, i64::from(v.to_bits())),
+            Constant::BF16(v) => ins.iconst(types::I16, i64::from(v.to_bits())),
             Constant::F32(v) => ins.f32const(Ieee32::with_bits(v.to_bits())),
             Constant::F64(v) => ins.f64const(Ieee64::with_bits(v.to_bits())),
             Constant::I8(v) => ins.iconst(types::I8, i64::from(v.cast_unsigned())),

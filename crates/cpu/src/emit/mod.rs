@@ -481,6 +481,8 @@ fn slot(position: usize) -> diag::Result<i32> {
 
 fn clif_type(ty: ScalarType) -> Type {
     match ty {
+        // Only stored: their bits.
+        ScalarType::F16 | ScalarType::BF16 => types::I16,
         ScalarType::F32 => types::F32,
         ScalarType::F64 => types::F64,
         ScalarType::I8 | ScalarType::U8 | ScalarType::Bool => types::I8,

@@ -50,6 +50,16 @@ pub(crate) fn binary(op: BinaryOp, ty: ScalarType) -> Option<MathFunction> {
     ty.is_float().then_some(MathFunction { name, double: ty == ScalarType::F64 })
 }
 
+/// Appends what turns the bits of a float that is only stored, in 32 bits, into an `f32`.
+pub(crate) fn widen(b: &mut FunctionBuilder<'_>, half: ::math::Half, bits: Value) -> Value {
+    half.widen(&mut Instructions::<f32>::new(b), bits)
+}
+
+/// Appends the opposite.
+pub(crate) fn narrow(b: &mut FunctionBuilder<'_>, half: ::math::Half, x: Value) -> Value {
+    half.narrow(&mut Instructions::<f32>::new(b), x)
+}
+
 impl MathFunction {
     /// Whether the definition is at most a few instructions, so that a call would cost more.
     pub(crate) fn is_short(self) -> bool {

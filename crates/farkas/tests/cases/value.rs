@@ -80,6 +80,8 @@ fn parse(rest: &mut &str) -> Option<Literal> {
 
 pub(crate) fn scalar(text: &str, ty: ScalarType) -> Result<Value, String> {
     let value = match ty {
+        ScalarType::F16 => text.parse().ok().map(Value::F16),
+        ScalarType::BF16 => text.parse().ok().map(Value::BF16),
         ScalarType::F32 => text.parse().ok().map(Value::F32),
         ScalarType::F64 => text.parse().ok().map(Value::F64),
         ScalarType::I8 => text.parse().ok().map(Value::I8),
@@ -111,6 +113,8 @@ fn nest(values: &[String], shape: &[usize]) -> String {
 /// Whole floats are written without `.0`, which is how people write them.
 fn show_scalar(value: Value) -> String {
     let text = match value {
+        Value::F16(value) if value.is_nan() => "nan".into(),
+        Value::BF16(value) if value.is_nan() => "nan".into(),
         Value::F32(value) if value.is_nan() => "nan".into(),
         Value::F64(value) if value.is_nan() => "nan".into(),
         other => other.to_string(),

@@ -29,6 +29,7 @@ pub(crate) const CHECKS: &[(&str, Check)] = &[
     ("ml/log-softmax", log_softmax),
     ("ml/matmul-f32", |example| matmul(example, SINGLE)),
     ("ml/matmul-i32", matmul_of_integers),
+    ("ml/linear-bf16", linear_of_halves),
     ("ml/matmul-i8", matmul_of_bytes),
     ("ml/max-pool", max_pool),
     ("ml/rmsnorm", rmsnorm),
@@ -76,6 +77,17 @@ fn matmul_of_bytes(example: &Example) -> Result<(), String> {
         let scalars = [("scale", scalar(1.0 / 128.0)), ("a_zero", scalar(3.0)), ("b_zero", scalar(-7.0))];
         let inputs = [&scalars[..], &[("A", a), ("B", b)]].concat();
         expect(&example.run(&[], &inputs)?, "C", &expected, EXACT)?;
+    }
+    Ok(())
+}
+
+/// All numbers are exact until the result is rounded, to 11 bits.
+fn linear_of_halves(example: &Example) -> Result<(), String> {
+    for (n, m) in PAIRS {
+        let (x, w, bias) = (random(1, (4, m)), random(2, (n, m)), random(3, n));
+        let exact = array((4, n), |(b, i)| bias[[i]] + (0..m).map(|j| x[[b, j]] * w[[i, j]]).sum::<f64>());
+        let expected = exact.mapv(|value| f64::from(farkas::f16::from_f64(value)));
+        expect(&example.run(&[], &[("X", x), ("W", w), ("bias", bias)])?, "Y", &expected, EXACT)?;
     }
     Ok(())
 }

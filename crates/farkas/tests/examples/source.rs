@@ -182,6 +182,7 @@ int main(void) {{\n{body}    int64_t status = {}({});\n    fwrite(&status, sizeo
 
 fn c_type(ty: ScalarType) -> String {
     match ty {
+        ScalarType::F16 | ScalarType::BF16 => "uint16_t".to_owned(),
         ScalarType::F32 => "float".to_owned(),
         ScalarType::F64 => "double".to_owned(),
         ScalarType::Bool => "bool".to_owned(),
@@ -278,4 +279,4 @@ macro_rules! bytes {
     };
 }
 
-bytes!(F32: f32, F64: f64, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64);
+bytes!(F16: farkas::f16, BF16: farkas::bf16, F32: f32, F64: f64, I8: i8, I16: i16, I32: i32, I64: i64, U8: u8, U16: u16, U32: u32, U64: u64);

@@ -213,6 +213,8 @@ pub(super) fn literal(line: usize, negative: bool, number: &Number, expected: Op
     let ty = number.suffix.unwrap_or_else(|| literal_type(number.float, expected));
     let text = format!("{}{}", if negative { "-" } else { "" }, number.text);
     let value = match ty {
+        ScalarType::F16 => text.parse().ok().map(Value::F16),
+        ScalarType::BF16 => text.parse().ok().map(Value::BF16),
         ScalarType::F32 => text.parse().ok().map(Value::F32),
         ScalarType::F64 => text.parse().ok().map(Value::F64),
         ScalarType::I8 => text.parse().ok().map(Value::I8),

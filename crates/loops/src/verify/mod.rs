@@ -377,6 +377,10 @@ impl<'a> Verifier<'a> {
             }
             ExprKind::Cast(a) => {
                 self.expr(a)?;
+                let stored = a.ty.half().or(expr.ty.half()).is_some();
+                ensure(!stored || [a.ty, expr.ty].contains(&ScalarType::F32), || {
+                    format!("{} is converted to {}, and not by way of f32", a.ty, expr.ty)
+                })?;
                 expr.ty
             }
             ExprKind::Select(cond, a, b) => {
@@ -394,6 +398,7 @@ impl<'a> Verifier<'a> {
 
 fn unary_accepts(op: UnaryOp, ty: ScalarType) -> bool {
     match op {
+        _ if ty.half().is_some() => false,
         UnaryOp::Neg | UnaryOp::ABS => ty != ScalarType::Bool,
         UnaryOp::Not => ty == ScalarType::Bool,
         UnaryOp::BitNot => ty.is_int(),
@@ -403,6 +408,7 @@ fn unary_accepts(op: UnaryOp, ty: ScalarType) -> bool {
 
 fn binary_accepts(op: BinaryOp, ty: ScalarType) -> bool {
     match op {
+        op if ty.half().is_some() => op == BinaryOp::Last,
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div => ty != ScalarType::Bool,
         BinaryOp::Rem => ty != ScalarType::Bool,
         op if op.is_bitwise() => ty.is_int(),

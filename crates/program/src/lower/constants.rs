@@ -338,6 +338,8 @@ fn fold(expr: &Expr) -> Option<Value> {
         }
         ExprKind::Cast(operand) => match (fold(operand)?, expr.ty) {
             (Value::F32(value), ScalarType::F64) => Some(Value::F64(f64::from(value))),
+            (Value::F32(value), ScalarType::F16) => Some(Value::F16(half::f16::from_f32(value))),
+            (Value::F32(value), ScalarType::BF16) => Some(Value::BF16(half::bf16::from_f32(value))),
             (value, ty) if value.ty().is_int() && ty != ScalarType::Bool => Some(Value::from_i64(ty, value.as_i64()?)),
             _ => None,
         },

@@ -61,6 +61,15 @@ impl Lowerer<'_> {
             self.error("E0202", target.span, format!("`{combine}` does not apply to bool"));
             return None;
         }
+        if ty.half().is_some() && op != ReduceOp::Last {
+            let message = format!("cells of {ty} cannot be updated where data chooses them");
+            self.report(
+                Diagnostic::error("E0202", target.span, message)
+                    .note(format!("what is computed with {ty} is f32, and each update would be rounded"))
+                    .help(format!("update an f32 array, and store it then: `{}[…] = {ty}(…)`", target.name.name)),
+            );
+            return None;
+        }
         let mut value = self.coerce(value, ty)?;
         if update.op == ast::AssignOp::Sub {
             value = Expr { span: value.span, kind: ExprKind::Unary(UnaryOp::Neg, Box::new(value)), ty };

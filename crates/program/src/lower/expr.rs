@@ -9,7 +9,7 @@ use super::extreme::{self, Extreme};
 use super::names::{self, Meaning};
 use super::piecewise;
 use super::scan::Origin;
-use super::typing::widened;
+use super::typing::{cast, computed, widened};
 use super::{Lowerer, MAX_DIMENSIONS};
 use crate::{Affine, ArrayId, BinaryOp, Bound, Cond, Expr, ExprKind, ReduceOp, ScalarType, Subscript, UnaryOp, Value};
 
@@ -420,6 +420,7 @@ impl Lowerer<'_> {
 
     /// `is_nan(x)` and `is_inf(x)`, by comparisons with infinity, which NaN fails whatever its sign.
     fn lower_test(&mut self, name: &str, arg: Typed, span: Span) -> Option<Typed> {
+        let arg = computed(arg);
         // A literal is a float here, as it is for `sqrt`.
         let value = if arg.weak == Weak::Int { self.coerce(arg, ScalarType::F64)? } else { self.settle(arg)? };
         let ty = value.ty;
@@ -456,7 +457,7 @@ impl Lowerer<'_> {
         if expr.ty == ty {
             return Some(Typed { affine, ..Typed::strong(Expr { span, ..expr }) });
         }
-        Some(Typed::strong(Expr { kind: ExprKind::Cast(Box::new(expr)), ty, span }))
+        Some(Typed::strong(Expr { span, ..cast(expr, ty) }))
     }
 
     pub(super) fn lower_binary(&mut self, op: ast::BinaryOp, lhs: Typed, rhs: Typed, span: Span) -> Option<Typed> {
@@ -574,7 +575,7 @@ impl Lowerer<'_> {
             (Some(a), Some(b)) => extreme::comparison(op, &a, &b),
             _ => None,
         };
-        let (lhs, rhs, _) = self.join(lhs, rhs, false, span)?;
+        let (lhs, rhs, _) = self.join(computed(lhs), computed(rhs), false, span)?;
         if lhs.ty == ScalarType::Bool && !matches!(op, BinaryOp::Eq | BinaryOp::Ne) {
             self.error("E0202", span, format!("`{}` does not apply to bool", op.name()));
             return None;
@@ -684,6 +685,7 @@ impl Lowerer<'_> {
             self.report(one_index(op, span));
             return None;
         }
+        let body = computed(body);
         let weak = body.weak;
         let body_span = body.expr.span;
         let body = match (op, weak) {

@@ -10,6 +10,7 @@ use syntax::ast;
 use super::Lowerer;
 use super::callees::Callee;
 use super::names::Meaning;
+use super::typing::widened;
 use crate::{Function, ScalarType};
 
 /// What `float` stands for, the wider one last.
@@ -96,9 +97,9 @@ impl<'a> Lowerer<'a> {
         let types: Vec<ScalarType> = (0..variant.types.len())
             .map(|position| {
                 let args = variant.args.iter().enumerate().filter(|(_, own)| **own == Some(position));
-                let known = args.filter_map(|(arg, _)| given(arg)).filter(|ty| ty.is_float());
+                let known = args.filter_map(|(arg, _)| given(arg)).filter(|ty| ty.is_float()).map(widened);
                 let widest = known.max_by_key(|ty| ty.bytes());
-                let result = taken.filter(|ty| ty.is_float() && variant.outs.contains(&Some(position)));
+                let result = taken.filter(|ty| FLOATS.contains(ty) && variant.outs.contains(&Some(position)));
                 widest.or(result).unwrap_or(ScalarType::F64)
             })
             .collect();

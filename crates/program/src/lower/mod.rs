@@ -347,7 +347,8 @@ impl<'a> Lowerer<'a> {
                 "long" | "index" | "usize" => Some("i64"),
                 "byte" => Some("u8"),
                 "uint" | "unsigned" => Some("u32"),
-                "half" | "float16" | "f16" | "bfloat16" | "bf16" => Some("f32"),
+                "half" | "float16" => Some("f16"),
+                "bfloat16" | "bfloat" => Some("bf16"),
                 "float32" => Some("f32"),
                 "float64" => Some("f64"),
                 name if name.starts_with("int") || name.starts_with("uint") => {

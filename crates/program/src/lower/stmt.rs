@@ -10,6 +10,7 @@ use super::expr::{Typed, Weak};
 use super::literal_let::LiteralLet;
 use super::names::Meaning;
 use super::scan::{Origin, condition};
+use super::typing::cast;
 use crate::{
     Affine, ArrayId, Assign, BinaryOp, Bound, Cond, Expr, ExprKind, For, IterId, Node, Role, ScalarType, Subscript,
     Value,
@@ -340,7 +341,10 @@ impl Lowerer<'_> {
         if self.blame_literal_target(array, &value.expr) {
             return None;
         }
-        let value = self.coerce(value, ty)?;
+        // What is only stored is rounded once, when the result is.
+        let compound = !matches!(op, ast::AssignOp::Set | ast::AssignOp::Unique);
+        let wanted = if compound && ty.half().is_some() { ScalarType::F32 } else { ty };
+        let value = self.coerce(value, wanted)?;
         let op = match op {
             ast::AssignOp::Set | ast::AssignOp::Unique => return Some(value),
             ast::AssignOp::Add => BinaryOp::Add,
@@ -353,11 +357,7 @@ impl Lowerer<'_> {
         let old = Expr { kind: ExprKind::Load { array, index: index.to_vec() }, ty, span: target_span };
         let combined = self.binary(op, Typed::strong(old), Typed::strong(value), span)?;
         // Narrow integers compute as i32; the result wraps back into the cell.
-        Some(if combined.expr.ty == ty {
-            combined.expr
-        } else {
-            Expr { span, kind: ExprKind::Cast(Box::new(combined.expr)), ty }
-        })
+        Some(Expr { span, ..cast(combined.expr, ty) })
     }
 
     fn lower_let(

@@ -6,16 +6,20 @@ use super::Lowerer;
 use super::expr::{Typed, Weak};
 use crate::{Affine, BinaryOp, Derived, DerivedOp, Expr, ExprKind, Param, ParamId, ScalarType, UnaryOp, Value};
 
-/// What a narrow integer becomes in arithmetic.
+/// What a narrow integer, or a float that is only stored, becomes in arithmetic.
 pub(super) fn widened(ty: ScalarType) -> ScalarType {
-    if ty.is_int() && ty.bytes() < 4 { ScalarType::I32 } else { ty }
+    match ty {
+        ty if ty.is_int() && ty.bytes() < 4 => ScalarType::I32,
+        ty if ty.half().is_some() => ScalarType::F32,
+        ty => ty,
+    }
 }
 
 /// The smallest type that has all values of both, within one family.
 fn joined(a: ScalarType, b: ScalarType) -> Option<ScalarType> {
     let either = [b, a].into_iter().find(|ty| a.widens_to(*ty) && b.widens_to(*ty));
     either.or_else(|| {
-        let candidates = [ScalarType::I16, ScalarType::I32, ScalarType::I64];
+        let candidates = [ScalarType::I16, ScalarType::I32, ScalarType::I64, ScalarType::F32];
         candidates.into_iter().find(|ty| a.widens_to(*ty) && b.widens_to(*ty))
     })
 }
@@ -48,8 +52,28 @@ fn power(amount: i64) -> Option<i64> {
     (0..=62).contains(&amount).then(|| 1 << amount)
 }
 
-fn cast(expr: Expr, ty: ScalarType) -> Expr {
-    if expr.ty == ty { expr } else { Expr { span: expr.span, kind: ExprKind::Cast(Box::new(expr)), ty } }
+/// The conversion; what is only stored is converted to and from `f32` alone.
+pub(super) fn cast(expr: Expr, ty: ScalarType) -> Expr {
+    if expr.ty == ty {
+        return expr;
+    }
+    let detour = expr.ty.half().or(ty.half()).is_some() && expr.ty != ScalarType::F32 && ty != ScalarType::F32;
+    let expr = if detour { cast(expr, ScalarType::F32) } else { expr };
+    let value = match expr.kind {
+        ExprKind::Const(Value::F16(value)) => Some(value.to_f32()),
+        ExprKind::Const(Value::BF16(value)) => Some(value.to_f32()),
+        _ => None,
+    };
+    let kind = value.map_or_else(|| ExprKind::Cast(Box::new(expr.clone())), |value| ExprKind::Const(Value::F32(value)));
+    Expr { span: expr.span, kind, ty }
+}
+
+/// An operand: what is only stored is computed with as `f32`.
+pub(super) fn computed(mut value: Typed) -> Typed {
+    if value.expr.ty.half().is_some() {
+        value.expr = cast(value.expr, ScalarType::F32);
+    }
+    value
 }
 
 impl Lowerer<'_> {
@@ -104,6 +128,9 @@ impl Lowerer<'_> {
 
     /// Gives a tree of literals the type `ty`.
     fn adapt(&mut self, mut expr: Expr, ty: ScalarType) -> Option<Expr> {
+        if ty.half().is_some() && !matches!(expr.kind, ExprKind::Const(_)) {
+            return Some(cast(self.adapt(expr, ScalarType::F32)?, ty));
+        }
         expr.kind = match expr.kind {
             ExprKind::Const(value) => ExprKind::Const(self.adapt_literal(value, ty, expr.span)?),
             ExprKind::Unary(op, operand) => ExprKind::Unary(op, Box::new(self.adapt(*operand, ty)?)),
@@ -130,6 +157,8 @@ impl Lowerer<'_> {
         let adapted = match (value, ty) {
             (Value::F64(v), ScalarType::F64) => Value::F64(v),
             (Value::F64(v), ScalarType::F32) => Value::F32(v as f32),
+            (Value::F64(v), ScalarType::F16) => Value::F16(half::f16::from_f64(v)),
+            (Value::F64(v), ScalarType::BF16) => Value::BF16(half::bf16::from_f64(v)),
             (Value::I64(v), _) => {
                 let adapted = Value::from_i64(ty, v);
                 if ty.is_int() && adapted.as_i64() != Some(v) {
@@ -204,6 +233,7 @@ impl Lowerer<'_> {
 
     /// A binary operator, with affine parts kept where the result is affine.
     pub(super) fn binary(&mut self, op: BinaryOp, lhs: Typed, rhs: Typed, span: Span) -> Option<Typed> {
+        let (lhs, rhs) = (computed(lhs), computed(rhs));
         let affine = match (&lhs.affine, &rhs.affine) {
             (Some(a), Some(b)) => affine_operation(op, a, b).or_else(|| self.derived_size(op, a, b, span)),
             _ => None,
@@ -306,7 +336,7 @@ impl Lowerer<'_> {
 
     /// A unary operator or a function of one argument.
     pub(super) fn unary(&mut self, op: UnaryOp, operand: Typed, span: Span) -> Option<Typed> {
-        let Typed { expr, weak, affine, .. } = operand;
+        let Typed { expr, weak, affine, .. } = computed(operand);
         let ty = expr.ty;
         let applies = match op {
             UnaryOp::Not => ty == ScalarType::Bool,

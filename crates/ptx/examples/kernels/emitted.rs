@@ -65,6 +65,16 @@ kernel narrow(N; c: i8, on: bool, h: i16; a: in i8[N], b: in u8[N], x: in f64[N]
 }
 ";
 
+pub(crate) const HALVES: &str = "\
+kernel halves(N; c: f16; a: in f16[N], b: in bf16[N], x: in f32[N], h: out f16[N], w: out bf16[N], f: out f32[N]) {
+    parallel for k in 0..N {
+        h[k] = f16(f32(a[k]) * f32(c) + x[k])
+        w[k] = select(x[k] < 0.0, b[k], bf16(f32(b[k]) / 3.0))
+        f[k] = f32(a[k]) + f32(b[k])
+    }
+}
+";
+
 pub(crate) const FLOATS: &str = "\
 kernel floats(N; x: in f32[N], y: in f64[N], a: out f32[N], b: out f64[N], c: out bool[N]) {
     parallel for k in 0..N {
@@ -222,8 +232,8 @@ kernel staged(T, N; x: in f64[T, N], y: out f64[T, N]) {
 }
 ";
 
-pub(crate) const ALL: [&str; 13] =
-    [TILED, STAGED, UNSIGNED, MATMUL, JACOBI, TRIANGLE, NARROW, FLOATS, FUNCTIONS, PRIVATES, ROWS, SUM, HANDED];
+pub(crate) const ALL: [&str; 14] =
+    [TILED, STAGED, UNSIGNED, MATMUL, JACOBI, TRIANGLE, NARROW, HALVES, FLOATS, FUNCTIONS, PRIVATES, ROWS, SUM, HANDED];
 
 /// The modules of all trees for a target, each under a name of its own.
 pub(crate) fn all(sm: u32) -> Result<Vec<(String, Module)>, String> {

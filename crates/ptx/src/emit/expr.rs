@@ -19,7 +19,8 @@ pub(super) fn held(ty: ScalarType) -> Type {
         ScalarType::U64 => Type::U64,
         ScalarType::Bool => Type::Pred,
         ScalarType::I8 | ScalarType::I16 | ScalarType::I32 => Type::S32,
-        ScalarType::U8 | ScalarType::U16 | ScalarType::U32 => Type::U32,
+        // What is only stored is its bits.
+        ScalarType::F16 | ScalarType::BF16 | ScalarType::U8 | ScalarType::U16 | ScalarType::U32 => Type::U32,
     }
 }
 
@@ -33,7 +34,7 @@ pub(super) fn stored(ty: ScalarType) -> Type {
         ScalarType::I32 => Type::S32,
         ScalarType::I64 => Type::S64,
         ScalarType::U8 | ScalarType::Bool => Type::U8,
-        ScalarType::U16 => Type::U16,
+        ScalarType::U16 | ScalarType::F16 | ScalarType::BF16 => Type::U16,
         ScalarType::U32 => Type::U32,
         ScalarType::U64 => Type::U64,
     }
@@ -319,6 +320,12 @@ impl Emitter<'_> {
             return Ok(self.b.select(held(to), value, one_or_zero[0], one_or_zero[1]));
         }
         let x = self.expr_reg(value)?;
+        if let Some(half) = from.half() {
+            return Ok(half.widen(&mut mathematics::Instructions::<f32>::new(&mut self.b), x));
+        }
+        if let Some(half) = to.half() {
+            return Ok(half.narrow(&mut mathematics::Instructions::<f32>::new(&mut self.b), x));
+        }
         let zero = match held(from) {
             Type::F32 => Operand::f32(0.0),
             Type::F64 => Operand::f64(0.0),
@@ -362,6 +369,8 @@ fn bits(kind: Type) -> Type {
 /// A constant; narrow integers are extended as registers hold them.
 fn constant(value: Value) -> Operand {
     match value {
+        Value::F16(v) => Operand::Int(i64::from(v.to_bits())),
+        Value::BF16(v) => Operand::Int(i64::from(v.to_bits())),
         Value::F32(v) => Operand::f32(v),
         Value::F64(v) => Operand::f64(v),
         Value::I8(v) => Operand::Int(i64::from(v)),

@@ -65,6 +65,8 @@ impl Machine for Emulated<'_> {
                 self.buffers.get(*buffer).map(|buffer| Argument::Pointer(*buffer, 0)).ok_or_else(gone)
             }
             Passed::Scalar(value) => Ok(match *value {
+                Value::F16(v) => Argument::U32(u32::from(v.to_bits())),
+                Value::BF16(v) => Argument::U32(u32::from(v.to_bits())),
                 Value::F32(v) => Argument::F32(v),
                 Value::F64(v) => Argument::F64(v),
                 Value::I64(v) => Argument::S64(v),
@@ -131,6 +133,8 @@ mod device {
             let argument = |passed: &Passed| match passed {
                 Passed::Buffer(buffer) => self.arrays.get(*buffer).map(DeviceArgument::Array).ok_or_else(gone),
                 Passed::Scalar(value) => Ok(match *value {
+                    Value::F16(v) => DeviceArgument::U32(u32::from(v.to_bits())),
+                    Value::BF16(v) => DeviceArgument::U32(u32::from(v.to_bits())),
                     Value::F32(v) => DeviceArgument::F32(v),
                     Value::F64(v) => DeviceArgument::F64(v),
                     Value::I64(v) => DeviceArgument::S64(v),

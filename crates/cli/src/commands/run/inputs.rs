@@ -203,6 +203,9 @@ fn read_file(argument: &Argument, path: &Path) -> Result<HostArray, Failure> {
 
 fn numpy_name(ty: farkas::ScalarType) -> &'static str {
     match ty {
+        farkas::ScalarType::F16 => "float16",
+        // Of the package ml_dtypes, which gives NumPy the type.
+        farkas::ScalarType::BF16 => "bfloat16",
         farkas::ScalarType::F32 => "float32",
         farkas::ScalarType::F64 => "float64",
         farkas::ScalarType::I8 => "int8",

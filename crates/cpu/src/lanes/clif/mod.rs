@@ -268,6 +268,8 @@ impl Emitter<'_> {
         let ty = constant.ty();
         let ins = self.b.ins();
         let scalar = match constant {
+            Value::F16(v) => ins.iconst(types::I16, i64::from(v.to_bits())),
+            Value::BF16(v) => ins.iconst(types::I16, i64::from(v.to_bits())),
             Value::F32(v) => ins.f32const(Ieee32::with_bits(v.to_bits())),
             Value::F64(v) => ins.f64const(Ieee64::with_bits(v.to_bits())),
             Value::I8(v) => ins.iconst(types::I8, i64::from(v.cast_unsigned())),

@@ -8,6 +8,8 @@ use crate::lanes::ir::{BinaryOp, CompareOp, ShiftOp, UnaryOp};
 
 pub(super) fn bits(value: Value) -> u64 {
     match value {
+        Value::F16(v) => u64::from(v.to_bits()),
+        Value::BF16(v) => u64::from(v.to_bits()),
         Value::F32(v) => u64::from(v.to_bits()),
         Value::F64(v) => v.to_bits(),
         Value::I8(v) => u64::from(v.cast_unsigned()),

@@ -495,6 +495,8 @@ fn float_family(op: BinaryOp, ty: ScalarType) -> Option<Family> {
 
 pub(super) fn bytes_of(value: Value) -> Vec<u8> {
     match value {
+        Value::F16(v) => v.to_le_bytes().to_vec(),
+        Value::BF16(v) => v.to_le_bytes().to_vec(),
         Value::F32(v) => v.to_le_bytes().to_vec(),
         Value::F64(v) => v.to_le_bytes().to_vec(),
         Value::I8(v) => v.to_le_bytes().to_vec(),
