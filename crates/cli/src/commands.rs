@@ -218,19 +218,21 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Whether a function is mentioned anywhere but where it is defined.
-fn is_used(text: &str, name: &str) -> bool {
-    let code = text.lines().map(|line| line.split('#').next().unwrap_or_default());
-    let words: Vec<&str> = code
-        .flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
-        .filter(|word| !word.is_empty())
-        .collect();
-    let defined =
-        |position: usize| position.checked_sub(1).is_some_and(|before| matches!(words[before], "fn" | "schedule"));
-    words.iter().enumerate().any(|(position, word)| *word == name && !defined(position))
+/// Whether a function is called anywhere: `name(…)`, or `(name rank 1)`.
+fn is_called(text: &str, name: &str) -> bool {
+    let code: Vec<&str> = text.lines().map(|line| line.split('#').next().unwrap_or_default()).collect();
+    let code = code.join(" ");
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    code.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&code[..at], &code[at + name.len()..]);
+        let defined = ["fn", "schedule"].iter().any(|word| before.trim_end().ends_with(word));
+        let whole = !before.ends_with(is_word) && !after.starts_with(is_word);
+        let after = after.trim_start();
+        whole && !defined && (after.starts_with('(') || after.starts_with("rank"))
+    })
 }
 
-/// The function that `--fn` names, or the only one.
+/// The function that `--fn` names, the only one, or the only one that the others are there for.
 fn choose_function(source: &Source, functions: Vec<Signature>, name: Option<&str>) -> Result<Signature, Failure> {
     let known = functions.iter().map(|function| function.name.as_str()).collect::<Vec<_>>().join(", ");
     if functions.is_empty() {
@@ -247,13 +249,14 @@ fn choose_function(source: &Source, functions: Vec<Signature>, name: Option<&str
         (Some(first), Some(second)) => {
             let all: Vec<Signature> = [first, second].into_iter().chain(chosen).collect();
             // Most often the one that is meant is the one that the others are there for.
-            let apart = all.iter().map(|function| function.name.as_str()).filter(|name| !is_used(source.text(), name));
-            let apart: Vec<&str> = apart.collect();
-            let help = match apart.as_slice() {
-                [] => format!("choose one: --fn {}", all[0].name),
-                meant => format!("choose one: --fn {}", meant.join(", or --fn ")),
-            };
-            Err(Failure::usage(refuse).help(help))
+            let (mut apart, called): (Vec<Signature>, Vec<Signature>) =
+                all.into_iter().partition(|function| !is_called(source.text(), &function.name));
+            if apart.len() == 1 {
+                return Ok(apart.remove(0));
+            }
+            let meant = if apart.is_empty() { called } else { apart };
+            let names: Vec<&str> = meant.iter().map(|function| function.name.as_str()).collect();
+            Err(Failure::usage(refuse).help(format!("choose one: --fn {}", names.join(", or --fn "))))
         }
         (None, _) => Err(Failure::usage(refuse)),
     }

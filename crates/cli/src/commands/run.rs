@@ -58,7 +58,7 @@ pub(crate) struct Options {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// The function to run; not needed if the file has only one
+    /// The function to run; not needed if the file has only one that no other one calls
     #[arg(long = "fn", value_name = "NAME")]
     function: Option<String>,
 

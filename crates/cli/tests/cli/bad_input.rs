@@ -60,6 +60,13 @@ fn several_functions_need_a_choice() {
     place.write("both.fks", format!("{MATMUL}{TWO}").as_bytes());
     place.farkas("run both.fks --in A=[1]").fails(2, &["several functions: matmul, two", "--fn matmul, or --fn two"]);
     place.farkas("run both.fks --fn two --in A=[1]").succeeds().prints(&["B: f64[1]", "C: f64[1]"]);
+    // What the others call is not meant; an index of the same name is no call.
+    let square = "fn square(x: f64) -> (y: f64) { y = x * x }\n";
+    let twice = "fn twice<N>(x: f64[N]) -> (y: f64[N]) { y[i] = 2 * x[i] }\n";
+    let main = "fn both<N>(x: f64[N]) -> (z: f64[N]) {\n    let y = twice(x)\n    z[square_] = square(y[square_])\n}\n";
+    place.write("helpers.fks", format!("{square}{twice}{main}").as_bytes());
+    place.farkas("run helpers.fks --in x=[1,2]").succeeds().prints(&["z: f64[2]", "[4.0, 16.0]"]);
+    place.farkas("run helpers.fks --fn twice --in x=[1,2]").succeeds().prints(&["[2.0, 4.0]"]);
 }
 
 #[test]
