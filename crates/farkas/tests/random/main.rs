@@ -1,6 +1,6 @@
 //! Random programs through the whole compiler: interpreter and machine code must agree, scheduled and in order.
 //!
-//! The same 1,000 programs run each time; `FARKAS_SEED` gives others, and `FARKAS_CASES` another number of them.
+//! The same 2,000 programs run each time; `FARKAS_SEED` gives others, and `FARKAS_CASES` another number of them.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod program;
@@ -8,7 +8,7 @@ mod values;
 
 use std::time::Duration;
 
-use farkas::{Args, Data, Engine, Error, Options, Order, Source, Style};
+use farkas::{Args, Data, Engine, Error, Options, Order, Style};
 use program::{Generated, generate};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -29,7 +29,7 @@ fn run(function: &farkas::Function, case: &Generated, interpret: bool) -> (Data,
 }
 
 fn check(case: &Generated) -> Result<(), String> {
-    let source = Source::new("random.fks", case.source.as_str());
+    let source = case.linked();
     for order in [Order::Scheduled, Order::Original] {
         let engine = Engine::with_options(Options { order, time_limit: Duration::from_secs(20), ..Options::default() });
         let module = match engine.compile_source(&source) {
@@ -50,16 +50,17 @@ fn check(case: &Generated) -> Result<(), String> {
 /// Runs `cases` programs that depend on nothing but `seed`.
 fn run_cases(seed: u8) {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u32>().ok());
-    let cases = number("FARKAS_CASES").unwrap_or(1000) / 2;
+    let cases = number("FARKAS_CASES").unwrap_or(2000) / 2;
     let mut bytes = [seed; 32];
     bytes[..4].copy_from_slice(&number("FARKAS_SEED").unwrap_or(0).to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let mut runner = TestRunner::new_with_rng(Config { cases, failure_persistence: None, ..Config::default() }, rng);
-    let choices = proptest::collection::vec(any::<u8>(), 0..110);
+    let choices = proptest::collection::vec(any::<u8>(), 0..120);
     let result = runner.run(&choices, |choices| {
         let case = generate(&choices);
-        check(&case)
-            .map_err(|what| TestCaseError::fail(format!("N = {}, M = {}\n{}\n{what}", case.n, case.m, case.source)))
+        check(&case).map_err(|what| {
+            TestCaseError::fail(format!("N = {}, M = {}\n{}\n{what}", case.n, case.m, case.linked().text()))
+        })
     });
     if let Err(failure) = result {
         panic!("{failure}");

@@ -9,11 +9,23 @@ use std::fmt::Write;
 #[derive(Clone, Debug)]
 pub(crate) struct Generated {
     pub source: String,
+    /// The file that it uses, `helpers.fks`.
+    helpers: String,
     pub ty: &'static str,
     pub n: usize,
     pub m: usize,
     /// A sum or product of floats occurs, so that results depend on the order within rounding.
     pub rounds: bool,
+}
+
+impl Generated {
+    /// The program together with the file that it uses.
+    pub(crate) fn linked(&self) -> farkas::Source {
+        let program = farkas::Source::new("random.fks", self.source.as_str());
+        let linked =
+            farkas::link(&program, "random.fks", &mut |path| Ok(farkas::Source::new(path, self.helpers.as_str())));
+        linked.unwrap_or_else(|error| panic!("{error}"))
+    }
 }
 
 /// An index in scope and the parameter that bounds it.
@@ -67,7 +79,8 @@ pub(crate) fn generate(bytes: &[u8]) -> Generated {
         rounds: false,
         body: String::new(),
     };
-    generator.ty = generator.choose(&["i64", "f64", "i32", "f32", "u32", "u64"]);
+    generator.ty =
+        generator.choose(&["i64", "f64", "i32", "f32", "u32", "u64", "i16", "u16", "i8", "u8", "f16", "bf16"]);
     let n = generator.choose(&[3, 2, 1, 0, 5, 7]);
     let m = generator.choose(&[2, 3, 1, 0, 5, 7]);
     for (name, shape) in [("A", "NM"), ("v", "N"), ("w", "M"), ("U", "NM"), ("x", "N")] {
@@ -77,11 +90,24 @@ pub(crate) fn generate(bytes: &[u8]) -> Generated {
         generator.statement(1);
     }
     let ty = generator.ty;
+    let helpers = helpers(generator.computed(), generator.is_int());
     let source = format!(
-        "fn f<N, M>(A: {ty}[N, M], v: {ty}[N], w: {ty}[M], F: {ty}[N * M], inout U: {ty}[N, M], inout x: {ty}[N]) {{\n{}}}\n",
+        "use \"helpers.fks\"\n\nfn f<N, M>(A: {ty}[N, M], v: {ty}[N], w: {ty}[M], F: {ty}[N * M], inout U: {ty}[N, M], inout x: {ty}[N]) {{\n{}}}\n",
         generator.body
     );
-    Generated { source, ty, n, m, rounds: generator.rounds }
+    Generated { source, helpers, ty, n, m, rounds: generator.rounds }
+}
+
+/// What programs call: over types where they are floats.
+fn helpers(ty: &str, is_int: bool) -> String {
+    let (parameter, ty) = if is_int { ("", ty) } else { ("T: float, ", "T") };
+    let alone = parameter.trim_end_matches(", ");
+    let list = if alone.is_empty() { String::new() } else { format!("<{alone}>") };
+    format!(
+        "fn mix{list}(a: {ty}, b: {ty}) -> (c: {ty}) {{ c = if a < b then a + b else a - 2 * b }}\n\
+         fn total<{parameter}K>(x: {ty}[K]) -> (s: {ty}) {{ s = sum[k] x[k] }}\n\
+         fn largest<{parameter}K, L>(X: {ty}[K, L]) -> (m: {ty}[K]) {{ m[k] = max(0, max[l] X[k, l]) }}\n"
+    )
 }
 
 impl Generator<'_> {
@@ -104,7 +130,9 @@ impl Generator<'_> {
     }
 
     fn statement(&mut self, depth: usize) {
-        match self.pick(8) {
+        match self.pick(10) {
+            8 => self.permuted(depth),
+            9 => self.called(depth),
             0 => self.forall(depth, 3, Own::Cell),
             1 => self.definition(depth),
             2 => self.rows(depth),
@@ -131,8 +159,52 @@ impl Generator<'_> {
         let target = Target { array: array.clone(), subscripts, own };
         let op = self.choose(&["=", "=", "+=", "max="]);
         let value = self.expr(3, Some(&target));
+        let value = self.stored(value);
         self.line(depth, &format!("{}[{}{guard}] {op} {value}", array.name, bounds.join(", ")));
         self.indices.truncate(mark);
+    }
+
+    /// Cells of a permutation, which data makes up.
+    fn permuted(&mut self, depth: usize) {
+        let (p, i, j) = (self.name("p"), self.name("i"), self.name("j"));
+        let order = self.choose(&["<", ">"]);
+        self.line(
+            depth,
+            &format!("let {p}[{i}] = sum[{j}] i64(v[{j}] < v[{i}] or v[{j}] = v[{i}] and {j} {order} {i})"),
+        );
+        let i = self.name("i");
+        // The statement may not read what it assigns.
+        let stand_in = self.arrays[1].clone();
+        let array = std::mem::replace(&mut self.arrays[4], stand_in);
+        self.indices.push(Index { name: i.clone(), extent: 'N' });
+        let value = self.expr(2, None);
+        let value = self.stored(value);
+        self.indices.pop();
+        self.arrays[4] = array;
+        self.line(depth, &format!("unique x[{p}[{i}] | 0 <= {i} < N] = {value}"));
+    }
+
+    /// Calls of functions of arrays, whose results later statements can read.
+    fn called(&mut self, depth: usize) {
+        // What is only stored is no type of theirs, and narrow integers are not what they take.
+        let (v, u) = if self.computed() == self.ty {
+            (self.choose(&["v", "w", "x"]).to_string(), self.choose(&["U", "A"]).to_string())
+        } else {
+            let (i, j, k) = (self.name("i"), self.name("i"), self.name("i"));
+            let (v, u, ty) = (self.name("l"), self.name("l"), self.computed());
+            self.line(depth, &format!("let {v}[{i}] = {ty}(x[{i}])"));
+            self.line(depth, &format!("let {u}[{j}, {k}] = {ty}(U[{j}, {k}])"));
+            (v, u)
+        };
+        let name = self.name("l");
+        if self.pick(2) == 0 {
+            self.rounds |= !self.is_int();
+            self.line(depth, &format!("let {name} = total({v})"));
+            self.arrays.push(Array { name, shape: Vec::new() });
+        } else {
+            self.line(depth, &format!("let {name} = largest({u})"));
+            self.arrays.push(Array { name, shape: vec!['N'] });
+        }
     }
 
     /// `let l[i, j] = …`, which later statements can read.
@@ -147,7 +219,7 @@ impl Generator<'_> {
             self.indices.push(Index { name: index, extent });
         }
         let value = self.expr(3, None);
-        let ty = self.ty;
+        let (ty, value) = (self.ty, self.stored(value));
         self.line(depth, &format!("let {name}[{}]: {ty} = {value}", subscripts.join(", ")));
         self.indices.truncate(mark);
         // Inside a loop a local is visible only there; the caller removes it.
@@ -163,6 +235,7 @@ impl Generator<'_> {
         let target = Target { array, subscripts: vec![t.clone(), j.clone()], own: Own::OtherRows };
         let guard = self.guard();
         let value = self.expr(3, Some(&target));
+        let value = self.stored(value);
         self.line(depth + 1, &format!("U[{t}, {j}: 0..M{guard}] = {value}"));
         self.indices.truncate(self.indices.len() - 2);
         self.line(depth, "}");
@@ -180,6 +253,7 @@ impl Generator<'_> {
         let loops = subscripts.len();
         let target = Target { array: array.clone(), subscripts: subscripts.clone(), own: Own::All };
         let value = self.expr(3, Some(&target));
+        let value = self.stored(value);
         self.line(depth + loops, &format!("{}[{}] = {value}", array.name, subscripts.join(", ")));
         for level in (0..loops).rev() {
             self.indices.pop();
@@ -190,13 +264,14 @@ impl Generator<'_> {
     /// Updates of cells that depend on data: in a forall, or in a loop with more in its value.
     fn scatter(&mut self, depth: usize) {
         let mut op = self.choose(&["+=", "max=", "-=", "min="]);
-        self.rounds |= matches!(op, "+=" | "-=") && self.ty.starts_with('f');
-        if self.pick(3) == 0 {
+        self.rounds |= matches!(op, "+=" | "-=") && !self.is_int();
+        if self.pick(3) == 0 && !self.is_half() {
             let i = self.name("i");
-            return self.line(depth, &format!("x[i64(v[{i}]) % N] {op} v[{i}] * 2"));
+            let value = self.stored(format!("v[{i}] * 2"));
+            return self.line(depth, &format!("x[i64(v[{i}]) % N] {op} {value}"));
         }
         // One cell, or one row, at a time may also be replaced.
-        if self.pick(3) == 2 {
+        if self.pick(3) == 2 || self.is_half() {
             op = "=";
         }
         let position = self.choose(&[3, 4]);
@@ -212,6 +287,7 @@ impl Generator<'_> {
             format!("x[i64(v[{t}]) % N]")
         };
         let value = self.expr(2, None);
+        let value = self.stored(value);
         self.line(depth + 1, &format!("{cell} {op} {value}"));
         self.indices.truncate(self.indices.len() - array.shape.len());
         self.arrays[position] = array;
@@ -228,8 +304,9 @@ impl Generator<'_> {
         // The statement may not read what it updates.
         let stand_in = self.arrays[1].clone();
         let array = std::mem::replace(&mut self.arrays[4], stand_in);
-        let op = self.choose(&["=", "max=", "="]);
+        let op = if self.is_half() { "=" } else { self.choose(&["=", "max=", "="]) };
         let value = self.expr(2, None);
+        let value = self.stored(value);
         self.arrays[4] = array;
         self.line(depth + 2, &format!("x[{k}] {op} {value}"));
         if self.is_int() {
@@ -327,7 +404,29 @@ impl Generator<'_> {
     }
 
     fn is_int(&self) -> bool {
-        !self.ty.starts_with('f')
+        !self.ty.starts_with('f') && !self.is_half()
+    }
+
+    fn is_half(&self) -> bool {
+        self.ty.ends_with("f16")
+    }
+
+    /// The type that values of the element type are computed with.
+    fn computed(&self) -> &'static str {
+        match self.ty {
+            "i8" | "u8" | "i16" | "u16" => "i32",
+            "f16" | "bf16" => "f32",
+            ty => ty,
+        }
+    }
+
+    /// A value as it is stored.
+    fn stored(&self, value: String) -> String {
+        if self.computed() == self.ty { value } else { format!("{}({value})", self.ty) }
+    }
+
+    fn width(&self) -> usize {
+        self.ty.trim_start_matches(|letter: char| !letter.is_ascii_digit()).parse().unwrap_or(64)
     }
 
     /// An operation on bits; of floats, a test.
@@ -343,7 +442,8 @@ impl Generator<'_> {
             3 => format!("(~{one})"),
             // The type is said because numbers that are written are computed with first, and must fit.
             4 => {
-                let (ty, by) = (self.ty, self.choose(&["1", "7", "31"]));
+                let last = (self.width() - 1).min(31).to_string();
+                let (ty, by) = (self.ty, self.choose(&["1", "7", &last]));
                 format!("({ty}({one}) << {by})")
             }
             _ => {
@@ -358,8 +458,13 @@ impl Generator<'_> {
         if depth == 0 {
             return self.read(target);
         }
-        match self.pick(10) {
+        match self.pick(11) {
             9 => self.bits(depth, target),
+            10 => {
+                // Single values, because they are put wherever the function uses them.
+                let (one, two, ty) = (self.read(target), self.read(target), self.computed());
+                format!("mix({ty}({one}), {ty}({two}))")
+            }
             0 | 1 => self.read(target),
             2 => format!("({} + {})", self.expr(depth - 1, target), self.expr(depth - 1, target)),
             3 => format!("({} - {})", self.expr(depth - 1, target), self.expr(depth - 1, target)),
@@ -381,7 +486,7 @@ impl Generator<'_> {
 
     fn reduction(&mut self, depth: usize, target: Option<&Target>) -> String {
         let op = self.choose(&["sum", "max", "min", "sum"]);
-        self.rounds |= op == "sum" && self.ty.starts_with('f');
+        self.rounds |= op == "sum" && !self.is_int();
         let mark = self.indices.len();
         let mut bounds = Vec::new();
         for _ in 0..1 + self.pick(2) {
@@ -459,7 +564,12 @@ impl Generator<'_> {
             let position = self.pick(self.indices.len());
             return format!("{}({})", self.ty, self.indices[position].name);
         }
-        let last = if self.ty.starts_with('u') { "0x80000000" } else { "-3" };
+        let last = match self.ty {
+            "u8" => "200",
+            "u16" => "0x8000",
+            "u32" | "u64" => "0x80000000",
+            _ => "-3",
+        };
         self.choose(&["1", "0", "2", last]).to_string()
     }
 
@@ -478,7 +588,7 @@ impl Generator<'_> {
             .map(|((text, _), extent)| format!("0 <= {text} < {extent}"))
             .collect();
         let names: Vec<&str> = subscripts.iter().map(|(text, _)| text.as_str()).collect();
-        let load = format!("{}[{}]", array.name, names.join(", "));
+        let load = if names.is_empty() { array.name.clone() } else { format!("{}[{}]", array.name, names.join(", ")) };
         if conditions.is_empty() {
             return load;
         }

@@ -17,7 +17,6 @@ use std::time::Duration;
 use std::rc::Rc;
 
 use ::steps::{Outcome, State, Step};
-use diag::Source;
 use isl::{Budget, Context};
 use poly::{Proven, Replay, Tree, Verdict, Violation};
 use proptest::prelude::*;
@@ -46,14 +45,15 @@ struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     fn new(case: &'a program_text::Generated) -> Subject<'a> {
-        let source = Source::new("random.fks", case.source.as_str());
+        let source = case.linked();
         let file = syntax::parse(&source).unwrap();
         let program = program::lower(&file, &source).unwrap();
         let ctx = Context::new().unwrap();
-        let scop = poly::model(&ctx, &program.functions[0]).unwrap();
+        let function = program.functions.iter().find(|function| function.name == "f").unwrap();
+        let scop = poly::model(&ctx, function).unwrap();
         let dependences = poly::dependences(&scop, Budget::default()).unwrap();
         let mut params = vec![case.n as i64, case.m as i64];
-        for param in &program.functions[0].params[2..] {
+        for param in &function.params[2..] {
             let derived = param.derived.as_ref().unwrap();
             params.push(derived.eval(&|param| params[param.index()]).unwrap());
         }
@@ -222,7 +222,7 @@ fn check(program: &[u8], scripts: &[Vec<u8>], tally: &mut Tally) -> Result<(), S
             applied.push(::steps::show(&step, &state.subject.scop.function));
             let explain = |what: String, tree: &str| {
                 let (n, m, script) = (case.n, case.m, applied.join("\n"));
-                format!("N = {n}, M = {m}\n{}\n{script}\n{tree}\n{what}", case.source)
+                format!("N = {n}, M = {m}\n{}\n{script}\n{tree}\n{what}", case.linked().text())
             };
             state = match subject.apply(&state, &step, tally).map_err(|what| explain(what, ""))? {
                 Some(changed) => changed,
