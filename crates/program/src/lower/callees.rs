@@ -16,13 +16,15 @@ pub(super) struct Callee<'a> {
     /// Missing while it is not lowered, and if it is in error.
     pub(super) lowered: Option<Function>,
     pub(super) form: Result<Form, NoForm>,
-    /// Of a function over types: the types that this one is for.
+    /// Of a function over types or shapes: those that this one is for.
     pub(super) variant: Option<Variant>,
+    /// The first of what is wrong with it.
+    pub(super) error: Option<Diagnostic>,
 }
 
 impl<'a> Callee<'a> {
     pub(super) fn new(ast: &'a ast::Function, variant: Option<Variant>) -> Self {
-        Callee { name: &ast.name.name, ast, lowered: None, form: Err(NoForm::Body), variant }
+        Callee { name: &ast.name.name, ast, lowered: None, form: Err(NoForm::Body), variant, error: None }
     }
 
     pub(super) fn set(&mut self, function: Function) {

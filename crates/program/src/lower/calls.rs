@@ -10,6 +10,7 @@ use syntax::ast;
 
 use super::callees::Callee;
 use super::expr::{Typed, Weak};
+use super::generic::{Known, Variant};
 use super::inline::{
     Inliner, MAX_NODES, MAX_STATEMENTS, MAX_TOTAL_NODES, NoForm, as_affine, loop_depth, reduction_depth,
     reduction_names, statements,
@@ -44,10 +45,18 @@ pub(super) enum Into<'s> {
 impl<'a> Lowerer<'a> {
     /// The function of the file that a name means where it is called.
     pub(super) fn callee(&self, name: &str) -> Option<&'a Callee<'a>> {
-        self.shared.callees.iter().find(|callee| callee.name == name && !super::expr::is_built_in(name))
+        let mut named = self.shared.callees.iter().filter(|callee| callee.name == name);
+        let first = named.next().filter(|_| !super::expr::is_built_in(name))?;
+        // Of a function over shapes, not all have a meaning.
+        Some([first].into_iter().chain(named).find(|callee| callee.lowered.is_some()).unwrap_or(first))
     }
 
-    fn lowered(&mut self, callee: &'a Callee<'a>) -> Option<&'a Function> {
+    fn lowered(&mut self, name: &ast::Ident, callee: &'a Callee<'a>) -> Option<&'a Function> {
+        let rank = callee.variant.as_ref().and_then(Variant::rank);
+        if let (None, Some(rank), Some(error)) = (&callee.lowered, rank, &callee.error) {
+            let message = format!("`{}` has no meaning where its shape has {rank} axes", name.name);
+            self.report(Diagnostic::error("E0112", name.span, message).label(error.span(), error.message.clone()));
+        }
         self.poisoned |= callee.lowered.is_none();
         callee.lowered.as_ref()
     }
@@ -62,10 +71,10 @@ impl<'a> Lowerer<'a> {
     ) -> Option<Typed> {
         let given = |position: usize| {
             let arg = args.as_ref()?.get(position)?;
-            (arg.weak == Weak::No).then_some(arg.expr.ty)
+            (arg.weak == Weak::No).then_some(Known { ty: arg.expr.ty, rank: 0 })
         };
         let function = self.variant(function, &given, None);
-        let lowered = self.lowered(function)?;
+        let lowered = self.lowered(callee, function)?;
         let form = match &function.form {
             Ok(form) => form,
             Err(reason) => {
@@ -154,13 +163,13 @@ impl<'a> Lowerer<'a> {
         let prefix = self.statement_name(call.label);
         let taken = match call.into {
             Into::Array(target) => {
-                self.named_type(&ast::Expr { kind: ast::ExprKind::Name(target.name.clone()), span: target.span })
+                self.known(&ast::Expr { kind: ast::ExprKind::Name(target.name.clone()), span: target.span })
             }
             Into::Locals(_) | Into::Local(..) => None,
         };
-        let given = |position: usize| call.args.get(position).and_then(|arg| self.named_type(arg));
+        let given = |position: usize| call.args.get(position).and_then(|arg| self.known(arg));
         let function = self.variant(function, &given, taken);
-        let callee = self.lowered(function)?;
+        let callee = self.lowered(call.callee, function)?;
         let outs: Vec<ArrayId> = callee.array_ids().filter(|id| callee.array(*id).role == Role::Out).collect();
         self.check_results(call, callee, outs.len())?;
         let inputs: Vec<ArgRef> = callee.signature.iter().copied().filter(|arg| !is_out(callee, *arg)).collect();

@@ -35,7 +35,7 @@ pub(super) enum Kind {
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     pub(super) ty: ScalarType,
-    shape: Vec<usize>,
+    pub(super) shape: Vec<usize>,
     /// Row by row.
     cells: Vec<Value>,
     span: Span,

@@ -67,9 +67,13 @@ pub fn lower(file: &ast::File, source: &Source) -> Result<Program, Vec<Diagnosti
             if called[position] { (function.clone(), Vec::new()) } else { split::split(function) };
         match Lowerer::new(&function.name, shared).run(&taken_apart, &outside) {
             Ok(function) => callees[position].set(function),
-            Err(found) => errors[position] = found,
+            Err(found) => {
+                callees[position].error = found.first().cloned();
+                errors[position] = found;
+            }
         }
     }
+    generic::silence(&callees, &mut errors);
     for (position, (function, errors)) in file.functions.iter().zip(errors).enumerate() {
         let mut earlier = file.functions[..position].iter().filter(|earlier| earlier.span != function.span);
         if let Some(first) = earlier.find(|earlier| earlier.name.name == function.name.name) {
