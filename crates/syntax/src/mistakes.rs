@@ -16,6 +16,7 @@ pub(crate) fn recognise(site: &Site<'_>) -> Option<Diagnostic> {
         .or_else(|| number(site))
         .or_else(|| reduction(site))
         .or_else(|| slice(site))
+        .or_else(|| range_of_index(site))
         .or_else(|| attribute(site))
         .or_else(|| foreign_symbol(site))
         .or_else(|| brackets(site))
@@ -237,15 +238,31 @@ pub(crate) fn foreign_symbol(site: &Site<'_>) -> Option<Diagnostic> {
     }
 }
 
-/// `A[0, :]`: a row as a value.
+/// `A[0, :]`, `x[1:]`, `x[0..N]`: a row, or a part of it, as a value.
 fn slice(site: &Site<'_>) -> Option<Diagnostic> {
     let inside = site.brackets.open.last().is_some_and(|opener| opener.text == "[");
     let whole_axis = site.found_text() == ":" && matches!(site.before_text(0), "[" | ",");
-    (inside && whole_axis).then(|| {
+    let part = matches!(site.found_text(), ":" | "..") && !site.expects(Rule::dotdot) && !is_index(site);
+    (inside && (whole_axis || part)).then(|| {
         site.error("there are no slices")
             .here("expected an index")
             .help("name the cells, for all values of an index: `y[j] = A[0, j]`")
             .help("a function of vectors is called on every row by `(f rank 1) A`")
+    })
+}
+
+/// Whether a name alone stands in front, at the beginning of an index list or behind a comma, so that it could be given a range.
+fn is_index(site: &Site<'_>) -> bool {
+    let name = site.before.first().is_some_and(|name| name.kind == Kind::Word && !name.is_keyword());
+    name && matches!(site.before_text(1), "[" | ",") && site.expects(Rule::colon)
+}
+
+/// `sum[i in 0..N]`, `sum[i = 0..N]`.
+fn range_of_index(site: &Site<'_>) -> Option<Diagnostic> {
+    let inside = site.brackets.open.last().is_some_and(|opener| opener.text == "[");
+    (inside && is_index(site) && matches!(site.found_text(), "in" | "=")).then(|| {
+        let help = format!("a range stands behind a colon: `{}: 0..N`", site.before_text(0));
+        site.unexpected().help(help)
     })
 }
 
@@ -371,6 +388,11 @@ fn statement(site: &Site<'_>) -> Option<Diagnostic> {
                 .help("elements are written in square brackets: `A[i] = …`"),
         ),
         _ if site.expects(Rule::assign_op) => two_operands(site),
+        _ if site.expects(Rule::equals) && site.before_text(0) == "mut" => {
+            let word = site.before.first()?;
+            let diagnostic = Diagnostic::error("E0001", span_of(word), "there is no `mut`").here("not expected here");
+            Some(diagnostic.help(format!("every local can be assigned again: `let {} = …`", found.text)))
+        }
         _ if site.expects(Rule::equals) && site.expects(Rule::colon) => {
             Some(site.unexpected().help("give it a value, `let x = …`, or a type, `let x: f64[N]`"))
         }
@@ -380,14 +402,28 @@ fn statement(site: &Site<'_>) -> Option<Diagnostic> {
 
 /// `s = a b`: the second operand reads as the start of a statement, so the error comes one token later.
 fn two_operands(site: &Site<'_>) -> Option<Diagnostic> {
-    let [word, operand, ..] = site.before.as_slice() else { return None };
+    let at = target_start(&site.before)?;
+    let [word, operand, ..] = site.before.get(at..)? else { return None };
     let is_operand = |token: &Token<'_>| {
         matches!(token.kind, Kind::Word | Kind::Number) && !token.is_keyword() || matches!(token.text, ")" | "]")
     };
     let gap = site.text.get(operand.end()..word.start)?;
     (word.kind == Kind::Word && is_operand(operand) && !gap.contains('\n')).then(|| {
-        Diagnostic::error("E0001", span_of(word), format!("unexpected `{}`", word.text))
-            .here("expected an operator, or a statement that assigns")
+        let diagnostic = Diagnostic::error("E0001", span_of(word), format!("unexpected `{}`", word.text))
+            .here("expected an operator, or a statement that assigns");
+        match word.text {
+            "mod" | "rem" => diagnostic.help("write `%`"),
+            "div" => diagnostic.help("write `/`"),
+            "xor" => diagnostic.help("write `^`"),
+            "is" => diagnostic.help("write `=`"),
+            _ if operand.kind == Kind::Word => {
+                let rest = if at > 0 { "[…]" } else { "" };
+                let (one, two) = (operand.text, word.text);
+                diagnostic
+                    .help(format!("to call a function, write `{one}({two}{rest})`; to multiply, `{one} * {two}{rest}`"))
+            }
+            _ => diagnostic,
+        }
     })
 }
 

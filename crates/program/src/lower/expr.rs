@@ -200,7 +200,15 @@ impl Lowerer<'_> {
     }
 
     fn unknown_name(&mut self, name: &str, span: Span) {
-        let help = if self.in_signature {
+        let number = match name {
+            "pi" | "PI" | "Pi" => Some("3.141592653589793"),
+            "tau" | "TAU" => Some("6.283185307179586"),
+            "e" | "E" => Some("2.718281828459045"),
+            _ => None,
+        };
+        let help = if let Some(number) = number {
+            format!("if it is the number, define it in front of the functions: `const {name} = {number}`")
+        } else if self.in_signature {
             let written = self.function.params.iter().filter(|param| param.derived.is_none());
             let params = written.map(|param| param.name.as_str()).chain([name]);
             format!("if it is a parameter, declare it: `<{}>`", params.collect::<Vec<_>>().join(", "))
@@ -395,11 +403,12 @@ impl Lowerer<'_> {
                     functions.chain(BinaryOp::FUNCTIONS.into_iter().map(BinaryOp::name)).collect();
                 known.extend(TESTS);
                 known.extend(self.shared.callees.iter().map(|callee| callee.name));
-                let mut diagnostic = Diagnostic::error("E0104", callee.span, format!("unknown function `{name}`"))
-                    .note(format!("the functions are {}", known.join(", ")));
+                let diagnostic = Diagnostic::error("E0104", callee.span, format!("unknown function `{name}`"));
                 if let Some(idiom) = self.idiom(name, args) {
-                    diagnostic = diagnostic.help(idiom);
-                } else if let Some(closest) = names::closest(name, known.into_iter()) {
+                    return self.report(diagnostic.help(idiom));
+                }
+                let mut diagnostic = diagnostic.note(format!("the functions are {}", known.join(", ")));
+                if let Some(closest) = names::closest(name, known.into_iter()) {
                     diagnostic = diagnostic.help(format!("did you mean `{closest}`?"));
                 }
                 diagnostic
@@ -413,7 +422,14 @@ impl Lowerer<'_> {
         let exact = <[Typed; N]>::try_from(args).ok();
         if exact.is_none() {
             let plural = if N == 1 { "" } else { "s" };
-            self.error("E0105", callee.span, format!("`{}` takes {N} argument{plural}, {given} given", callee.name));
+            let name = &callee.name;
+            let message = format!("`{name}` takes {N} argument{plural}, {given} given");
+            let mut diagnostic = Diagnostic::error("E0105", callee.span, message);
+            if matches!(name.as_str(), "min" | "max") && given > N {
+                diagnostic =
+                    diagnostic.help(format!("of more numbers, one after the other: `{name}({name}(a, b), c)`"));
+            }
+            self.report(diagnostic);
         }
         exact
     }

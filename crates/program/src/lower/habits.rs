@@ -112,6 +112,30 @@ impl Lowerer<'_> {
             "clip" | "clamp" => format!("write `min(max({x}, lo), hi)`"),
             "square" => format!("write `{x} * {x}`"),
             "power" => "write `pow(x, y)`".to_string(),
+            "sign" | "sgn" => format!("write `if {x} > 0 then 1 else if {x} < 0 then -1 else 0`"),
+            "std" | "var" => format!(
+                "with the mean in `m`, the variance is `(sum[{indices}] ({cell} - m) * ({cell} - m)) / {ty}(N)`"
+            ),
+            "sort" | "argsort" | "median" | "percentile" | "quantile" => format!(
+                "count how many come before: `let rank[i] = sum[j] i64({x}[j] < {x}[i] or {x}[j] = {x}[i] and j < i)`, then \
+                 `unique y[rank[i]] = {x}[i]`"
+            ),
+            "roll" => format!("write `y[i] = {x}[(i - 1) % N]`"),
+            "histogram" | "bincount" => "write a scatter: `count[b] = 0`, then `count[bin[i]] += 1`".to_string(),
+            "concatenate" | "concat" | "hstack" | "vstack" => {
+                "assign the parts: `y[i: 0..N] = a[i]`, then `y[N + i | 0 <= i < M] = b[i]`".to_string()
+            }
+            "arange" | "linspace" | "range" => "an index is a number: `let t[i: 0..N] = f64(i)`".to_string(),
+            "random" | "rand" | "randn" | "normal" | "uniform" => {
+                "random numbers are data: make them an argument of the function".to_string()
+            }
+            "isnan" => "write `is_nan(x)`".to_string(),
+            "isinf" => "write `is_inf(x)`".to_string(),
+            "rsqrt" => format!("write `1 / sqrt({x})`"),
+            "arcsin" | "arccos" | "arctan" | "arctan2" => format!("write `a{}(…)`", &name[3..]),
+            "mod" | "fmod" | "remainder" => "write `x % y`".to_string(),
+            "logical_and" | "logical_or" => format!("write `x {} y`", &name[8..]),
+            "logical_not" => "write `not x`".to_string(),
             "ln" => "write `log(x)`".to_string(),
             "fabs" => "write `abs(x)`".to_string(),
             "select" | "ifelse" => "write `if c then a else b`".to_string(),

@@ -80,7 +80,10 @@ impl Lowerer<'_> {
             if self.scope.has_broken() {
                 return None;
             }
-            let help = if plain {
+            let ends = guard.is_some_and(|guard| self.guarded_range(guard, &name.name, true).is_some());
+            let help = if ends {
+                format!("the guard says where it ends; say where it begins, too: `0 <= {} …`", name.name)
+            } else if plain {
                 format!("write the range: `{}: 0..…`", name.name)
             } else {
                 format!("bound it in the guard, behind the subscripts: `… | 0 <= {} < …]`", name.name)

@@ -293,7 +293,9 @@ error[E0001]: unexpected `b`
  --> f.fks:1:16
   |
 1 | fn f() { s = a b }
-  |                ^ expected an operator, or a statement that assigns",
+  |                ^ expected an operator, or a statement that assigns
+  |
+  = help: to call a function, write `a(b)`; to multiply, `a * b`",
         ),
     ]);
 }
