@@ -162,6 +162,7 @@ pub struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
+    /// No arguments yet.
     pub fn new() -> Self {
         Args::default()
     }

@@ -4,72 +4,12 @@ use cpu::Buffer;
 use interp::Env;
 use program::{ArgRef, Array, ArrayId, Data, Function, Role, ScalarType, Slice, Value};
 
-use crate::Cancel;
 use crate::args::{Args, Given, View};
 use crate::pipeline::{Code, Made};
 use crate::sizes::{self, Dimension};
 use crate::target;
 use crate::threads::Team;
-
-/// Why a call was refused, or failed while it ran.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CallError {
-    #[error("there is no function `{name}`; there is {}", known.join(", "))]
-    UnknownFunction { name: String, known: Vec<String> },
-    #[error("there is no argument `{name}`; the arguments are {}", known.join(", "))]
-    UnknownArgument { name: String, known: Vec<String> },
-    #[error("argument `{name}` is given twice")]
-    GivenTwice { name: String },
-    #[error("argument `{name}` is missing")]
-    MissingArgument { name: String },
-    #[error("argument `{name}` is {expected}, but {given} was given")]
-    WrongType { name: String, expected: ScalarType, given: ScalarType },
-    #[error("argument `{name}` has {expected} dimensions, but an array of {given} was given")]
-    WrongRank { name: String, expected: usize, given: usize },
-    #[error("argument `{name}` is an array, but a scalar was given")]
-    ExpectedArray { name: String },
-    #[error("argument `{name}` is a scalar, but an array was given")]
-    ExpectedScalar { name: String },
-    #[error("argument `{name}` is written by the function, but was given to be read only")]
-    NotWritable { name: String },
-    #[error("{len} elements do not make an array `{name}` of shape {shape:?}")]
-    Misshapen { name: String, len: usize, shape: Vec<usize> },
-    #[error("there is no parameter `{name}`; the parameters are {}", known.join(", "))]
-    UnknownSize { name: String, known: Vec<String> },
-    #[error("parameter `{name}` is given two values")]
-    SizeGivenTwice { name: String },
-    #[error("parameter `{name}` is {value}, but sizes are never negative")]
-    NegativeSize { name: String, value: i64 },
-    #[error("the value of parameter `{name}` is neither given nor visible in the shape of an array")]
-    MissingSize { name: String },
-    #[error("dimension {dimension} of `{array}` has length {length}, but must have length {extent}, with {sizes}")]
-    Extent { array: String, dimension: usize, length: i64, extent: String, sizes: String },
-    #[error("the sizes do not satisfy `where {condition}`, with {sizes}")]
-    Requirement { condition: String, sizes: String },
-    #[error("array `{array}` cannot have the extent {extent} for these sizes")]
-    TooLarge { array: String, extent: String },
-    #[error("the size {size} {why}, with {sizes}")]
-    Derived { size: String, why: program::NoSize, sizes: String },
-    #[error("index arithmetic would leave 64 bits, with {sizes}")]
-    IndexOverflow { sizes: String },
-    #[error("a call needs at least one thread")]
-    NoThreads,
-    #[error("no pool of threads could be made: {why}")]
-    Pool { why: String },
-    #[error(
-        "this library was built without the feature `cuda`, so it cannot launch anything; `Device::Emulate` runs without a GPU"
-    )]
-    NoLauncher,
-    #[error("only calls of code for this machine can be prepared, and this is PTX")]
-    NoMachineCode,
-    #[error(transparent)]
-    Run(#[from] cpu::CallError),
-    #[error(transparent)]
-    Gpu(#[from] ptx::RunError),
-    #[error(transparent)]
-    Interpret(#[from] interp::Error),
-}
+use crate::{CallError, Cancel};
 
 /// Arguments matched with the signature: the position in `args.given` of each.
 struct Matched {

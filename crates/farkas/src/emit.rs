@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// A stage whose result can be seen as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Emit {
     /// The syntax tree.
@@ -36,6 +37,7 @@ pub enum Emit {
 }
 
 impl Emit {
+    /// All of them, in the order of the pipeline.
     pub const ALL: [Emit; 14] = [
         Emit::Ast,
         Emit::Program,
@@ -53,6 +55,7 @@ impl Emit {
         Emit::Asm,
     ];
 
+    /// As `--emit` spells it.
     pub fn name(self) -> &'static str {
         match self {
             Emit::Ast => "ast",

@@ -10,7 +10,7 @@ use crate::pipeline::{self, Code, Log, Order, Timing};
 use crate::prepared::Prepared;
 use crate::schedule;
 use crate::threads::{Team, Threads};
-use crate::{Args, Cache, Device, Emit, Error, Machine, Result, Schedule, Signature, Target, call, machine};
+use crate::{Args, Cache, CallError, Device, Emit, Error, Machine, Result, Schedule, Signature, Target, call, machine};
 
 /// Which roundings of floats are as the program says. Sums and products of reductions may be regrouped in any case, unless their
 /// order is strict.
@@ -36,6 +36,7 @@ pub struct Options {
     pub operation_limit: Option<u64>,
     /// How many bytes isl may hold at once while it works on one function; none for no limit.
     pub memory_limit: Option<u64>,
+    /// Who decides the order of the instances, where no schedule is given.
     pub order: Order,
     /// Keep the order of the terms of every reduction as well.
     pub strict_order: bool,
@@ -126,10 +127,12 @@ pub struct Engine {
 }
 
 impl Engine {
+    /// An engine with default options.
     pub fn new() -> Engine {
         Engine::default()
     }
 
+    /// An engine with options of its own.
     pub fn with_options(options: Options) -> Engine {
         Engine { options, memory: Arc::default() }
     }
@@ -316,7 +319,7 @@ impl Program {
 
     fn function(&self, name: &str) -> Result<&program::Function> {
         let known = || self.functions.iter().map(|function| function.name.clone()).collect();
-        let unknown = || Error::Call(call::CallError::UnknownFunction { name: name.to_string(), known: known() });
+        let unknown = || Error::Call(CallError::UnknownFunction { name: name.to_string(), known: known() });
         self.functions.iter().find(|function| function.name == name).ok_or_else(unknown)
     }
 }
@@ -337,6 +340,7 @@ pub struct Checked {
 }
 
 impl Checked {
+    /// What the function takes and gives.
     pub fn signature(&self) -> &Signature {
         &self.signature
     }
@@ -373,18 +377,21 @@ impl Module {
         Module { source: source.clone(), functions, strict_order, math }
     }
 
+    /// The source it was compiled from.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
+    /// Its functions, in the order of the source.
     pub fn functions(&self) -> &[Function] {
         &self.functions
     }
 
+    /// The function of that name; [`CallError::UnknownFunction`] names those that there are.
     pub fn function(&self, name: &str) -> Result<&Function> {
         self.functions.iter().find(|function| function.name() == name).ok_or_else(|| {
             let known = self.functions.iter().map(|function| function.name().to_string()).collect();
-            Error::Call(call::CallError::UnknownFunction { name: name.to_string(), known })
+            Error::Call(CallError::UnknownFunction { name: name.to_string(), known })
         })
     }
 }
@@ -416,10 +423,12 @@ impl Function {
         Ok(Function(Arc::new(Compiled { source: source.clone(), signature, program, code, team, log })))
     }
 
+    /// As the source has it.
     pub fn name(&self) -> &str {
         &self.0.signature.name
     }
 
+    /// What the function takes and gives.
     pub fn signature(&self) -> &Signature {
         &self.0.signature
     }

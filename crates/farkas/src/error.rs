@@ -7,23 +7,48 @@ use program::Fault;
 
 use crate::CallError;
 
+/// What may fail in this library.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// What went wrong, and whose fault it is.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The program is at fault.
-    User { source: Source, diagnostics: Vec<Diagnostic> },
+    User {
+        /// The text that the spans are about: the program, or a schedule of it.
+        source: Source,
+        /// What is wrong with it; at least one.
+        diagnostics: Vec<Diagnostic>,
+    },
     /// A budget ran out.
-    Budget { stage: &'static str, spent: diag::Spent },
+    Budget {
+        /// What it ran out in.
+        stage: &'static str,
+        /// Of what, and how much.
+        spent: diag::Spent,
+    },
     /// Farkas is at fault.
-    Bug { stage: &'static str, what: String },
+    Bug {
+        /// Where it was noticed.
+        stage: &'static str,
+        /// An invariant that does not hold.
+        what: String,
+    },
     /// Bytes that are to be a module are none.
-    Unusable { why: String },
+    Unusable {
+        /// What is wrong with them.
+        why: String,
+    },
     /// A call was refused, or failed while it ran.
     Call(CallError),
     /// A call failed while it ran, because of its data, at a known place of the program.
-    Fault { source: Source, fault: Fault },
+    Fault {
+        /// The text that the span of the fault is about.
+        source: Source,
+        /// What happened, and where.
+        fault: Fault,
+    },
 }
 
 impl Error {

@@ -20,6 +20,7 @@
 //!
 //! In: source text and host arrays.  Out: results, or errors of exactly one of three kinds.
 //! Not here: algorithms. [`Engine::compile`] is one straight line through the other crates (`pipeline`).
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod args;
@@ -33,6 +34,7 @@ pub mod explore;
 pub mod machine;
 mod pipeline;
 mod prepared;
+mod refused;
 mod schedule;
 mod signature;
 mod sizes;
@@ -41,7 +43,6 @@ mod threads;
 
 pub use args::{Args, Element, ScalarArg};
 pub use cache::{Cache, CacheDirectory, CacheSize};
-pub use call::CallError;
 pub use cpu::CallError as RunError;
 pub use cpu::{Buffer, Tier};
 /// Diagnostics, their rendering, and the pages that explain them.
@@ -58,6 +59,7 @@ pub use pipeline::{Order, Timing};
 pub use prepared::Prepared;
 pub use program::{Data, Role, ScalarType, Value, bf16, f16};
 pub use rayon;
+pub use refused::CallError;
 pub use schedule::Schedule;
 pub use signature::{Argument, Signature};
 pub use target::{Device, Target};

@@ -3,9 +3,8 @@
 use cpu::{Buffer, Plan};
 use program::{Array, Role, Value};
 
-use crate::call::CallError;
 use crate::engine::Function;
-use crate::{Cancel, Error, Result, sizes};
+use crate::{CallError, Cancel, Error, Result, sizes};
 
 /// Calls of a function for one set of sizes. It owns the memory of the function's local arrays, so that calls allocate
 /// nothing; each thread that calls has its own.

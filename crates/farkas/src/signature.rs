@@ -2,9 +2,12 @@
 
 use program::{ArgRef, Role, ScalarType};
 
+/// What a function takes and gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
+    /// Of the function.
     pub name: String,
+    /// The sizes that a call gives a value, or that follow from the shapes of its arrays.
     pub params: Vec<String>,
     /// The `where` conditions as text.
     pub context: Vec<String>,
@@ -15,8 +18,11 @@ pub struct Signature {
 /// One argument or output. A scalar input has the shape `[]`, and so has a scalar output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
+    /// By which calls give it.
     pub name: String,
+    /// Whether it is read, written, or both.
     pub role: Role,
+    /// Of its elements.
     pub ty: ScalarType,
     /// Extents as text over the parameters.
     pub shape: Vec<String>,

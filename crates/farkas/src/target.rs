@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use program::{Data, Value};
 
-use crate::call::CallError;
+use crate::CallError;
 
 /// What a function is compiled to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -71,6 +71,7 @@ fn shared_pool(threads: usize) -> Result<Arc<ThreadPool>, CallError> {
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
+    /// A token that nobody has used yet.
     pub fn new() -> Cancel {
         Cancel::default()
     }
@@ -80,6 +81,7 @@ impl Cancel {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// Whether somebody has called [`Cancel::cancel`].
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

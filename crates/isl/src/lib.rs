@@ -43,6 +43,7 @@
 //! (|| drop(&context))();
 //! ```
 
+#![warn(missing_docs)]
 #![expect(
     clippy::should_implement_trait,
     reason = "methods carry isl's names and its ownership, so that its manual applies"

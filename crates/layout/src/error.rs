@@ -6,25 +6,63 @@ use std::fmt;
 
 use diag::{Diagnostic, Span};
 
+/// What may fail in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The text cannot be read.
-    Syntax { at: Span, message: String },
+    Syntax {
+        /// Where in the text.
+        at: Span,
+        /// What is wrong there.
+        message: String,
+    },
     /// One number has to divide another and does not.
-    NotDivisible { operation: &'static str, dividend: i64, divisor: i64, why: &'static str },
+    NotDivisible {
+        /// What was asked for.
+        operation: &'static str,
+        /// What should be a multiple.
+        dividend: i64,
+        /// Of what.
+        divisor: i64,
+        /// What needs it.
+        why: &'static str,
+    },
     /// A number leaves the 64-bit integers.
-    Overflow { operation: &'static str },
+    Overflow {
+        /// What was asked for.
+        operation: &'static str,
+    },
     /// Two nested tuples do not have the shape that the operation needs.
-    Profile { operation: &'static str, message: String },
+    Profile {
+        /// What was asked for.
+        operation: &'static str,
+        /// Which shapes do not fit, and how.
+        message: String,
+    },
     /// A precondition other than divisibility does not hold.
-    Inadmissible { operation: &'static str, message: String },
+    Inadmissible {
+        /// What was asked for.
+        operation: &'static str,
+        /// What does not hold.
+        message: String,
+    },
     /// The expression cannot be written as a piecewise quasi-affine one, which is all that isl knows.
-    NotAffine { what: String },
+    NotAffine {
+        /// The expression.
+        what: String,
+    },
     /// A direction of an edge was asked for in which it is no function.
-    NotAFunction { edge: String, direction: &'static str, why: &'static str },
+    NotAFunction {
+        /// The name of the edge.
+        edge: String,
+        /// The direction that was asked for.
+        direction: &'static str,
+        /// What is lost on the way.
+        why: &'static str,
+    },
     /// isl failed or ran out of its budget.
     Isl(isl::Error),
 }

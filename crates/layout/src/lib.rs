@@ -21,6 +21,7 @@
 //! ```
 //! Not here: programs and code generation. isl is reached only under a budget, never through text, and none of its objects
 //! is handed out.
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod bridge;

@@ -13,7 +13,9 @@ pub const MAX_DEPTH: usize = 64;
 /// A nested tuple.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Nested<T> {
+    /// An entry without entries of its own.
     Leaf(T),
+    /// Entries, from left to right; none is possible.
     Tuple(Vec<Nested<T>>),
 }
 
@@ -47,10 +49,12 @@ impl<T> Nested<T> {
         }
     }
 
+    /// Whether there are no leaves.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
+    /// Shows every leaf to `visit`, from left to right.
     pub fn for_each<'a>(&'a self, visit: &mut impl FnMut(&'a T)) {
         match self {
             Nested::Leaf(leaf) => visit(leaf),
@@ -65,6 +69,7 @@ impl<T> Nested<T> {
         leaves
     }
 
+    /// The same tree with other leaves.
     pub fn map<U>(&self, change: &mut impl FnMut(&T) -> U) -> Nested<U> {
         match self {
             Nested::Leaf(leaf) => Nested::Leaf(change(leaf)),
@@ -72,6 +77,7 @@ impl<T> Nested<T> {
         }
     }
 
+    /// The same tree with other leaves, if all of them can be had.
     pub fn try_map<U>(&self, change: &mut impl FnMut(&T) -> Result<U>) -> Result<Nested<U>> {
         Ok(match self {
             Nested::Leaf(leaf) => Nested::Leaf(change(leaf)?),

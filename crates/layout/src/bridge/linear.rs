@@ -13,11 +13,14 @@ use crate::transform::{Axis, Expr, Transform};
 /// A named group of bits; the first group of a side holds the lowest bits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BitAxis {
+    /// What transforms call the axis.
     pub name: String,
+    /// How many bits it has: its coordinates are below 2 to this power.
     pub bits: u32,
 }
 
 impl BitAxis {
+    /// An axis of so many bits.
     pub fn new(name: impl Into<String>, bits: u32) -> BitAxis {
         BitAxis { name: name.into(), bits }
     }
@@ -53,11 +56,13 @@ impl LinearLayout {
         Ok(LinearLayout { inputs, outputs, columns })
     }
 
+    /// The layout that leaves every bit where it is.
     pub fn identity(axes: Vec<BitAxis>) -> Result<LinearLayout> {
         let columns = (0..width(&axes).min(63)).map(|bit| 1 << bit).collect();
         LinearLayout::new(axes.clone(), axes, columns)
     }
 
+    /// What each input bit adds, by exclusive or, to the output; lowest input bit first.
     pub fn columns(&self) -> &[u64] {
         &self.columns
     }
@@ -110,10 +115,12 @@ impl LinearLayout {
         basis.len()
     }
 
+    /// Whether no two inputs have the same output.
     pub fn is_injective(&self) -> bool {
         self.rank() == self.columns.len()
     }
 
+    /// Whether every output has an input.
     pub fn is_surjective(&self) -> bool {
         self.rank() as u64 == width(&self.outputs)
     }

@@ -101,8 +101,11 @@ pub fn schedule_of_layout(layout: &Layout) -> Result<Schedule> {
 /// A coordinate graph with the dimensions of a schedule's roots and loops.
 #[derive(Debug)]
 pub struct ScheduleGraph {
+    /// The graph, with an edge for every operation of the schedule.
     pub graph: CoordinateGraph,
+    /// The dimensions of the roots, in their order.
     pub roots: Vec<DimensionId>,
+    /// The dimensions of the loops, in their order.
     pub loops: Vec<DimensionId>,
 }
 

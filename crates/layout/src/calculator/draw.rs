@@ -9,6 +9,7 @@ use crate::nested::Nested;
 /// A table of numbers; an empty cell is a hole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
+    /// How many cells a row has.
     pub columns: usize,
     /// Row by row.
     pub cells: Vec<Option<i64>>,

@@ -9,7 +9,9 @@ use crate::nested::Nested;
 /// A shape with its stride.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mode {
+    /// How many coordinates it has.
     pub shape: i64,
+    /// How far one step is in memory.
     pub stride: i64,
 }
 
@@ -47,6 +49,7 @@ impl Layout {
         Layout::new(shape, &prefix_product(shape)?)
     }
 
+    /// The layout with these modes, if they are sound.
     pub fn from_modes(modes: Nested<Mode>) -> Result<Layout> {
         check(&modes)?;
         Ok(Layout { modes })
@@ -67,6 +70,7 @@ impl Layout {
         Layout::from_modes(flat_tree(modes))
     }
 
+    /// The modes as they are nested.
     pub fn modes(&self) -> &Nested<Mode> {
         &self.modes
     }
@@ -78,18 +82,22 @@ impl Layout {
         modes
     }
 
+    /// The shapes of the modes, nested as they are.
     pub fn shape(&self) -> Nested<i64> {
         self.modes.map(&mut |mode| mode.shape)
     }
 
+    /// The strides of the modes, nested as they are.
     pub fn stride(&self) -> Nested<i64> {
         self.modes.map(&mut |mode| mode.stride)
     }
 
+    /// The number of direct modes.
     pub fn rank(&self) -> usize {
         self.modes.rank()
     }
 
+    /// How deep modes are nested: 0 for a single mode.
     pub fn depth(&self) -> usize {
         self.modes.depth()
     }

@@ -34,14 +34,17 @@ impl Swizzle {
         Ok(Swizzle { bits, base, shift })
     }
 
+    /// How many bits are xored.
     pub fn bits(self) -> u32 {
         self.bits
     }
 
+    /// How many of the lowest bits stay out of it.
     pub fn base(self) -> u32 {
         self.base
     }
 
+    /// How far apart the bits that are read lie from those that change; they lie above them if it is positive.
     pub fn shift(self) -> i32 {
         self.shift
     }
@@ -51,6 +54,7 @@ impl Swizzle {
         self.base + self.bits + self.shift.unsigned_abs()
     }
 
+    /// Where an index goes; applied twice, it is where it was.
     pub fn apply(self, x: i64) -> i64 {
         let lowest = self.base + u32::try_from(self.shift.max(0)).unwrap_or(0);
         let source = x & (((1i64 << self.bits) - 1) << lowest);
@@ -67,12 +71,16 @@ impl fmt::Display for Swizzle {
 /// A swizzle after an offset after a layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComposedLayout {
+    /// What comes last.
     pub swizzle: Swizzle,
+    /// What is added to the offset of the layout.
     pub offset: i64,
+    /// What comes first.
     pub layout: Layout,
 }
 
 impl ComposedLayout {
+    /// The offset of a linear index.
     pub fn at(&self, index: i64) -> Result<i64> {
         let value = add(SWIZZLE, self.offset, self.layout.at(index)?)?;
         if value < 0 {

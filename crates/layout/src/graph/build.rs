@@ -7,9 +7,11 @@ use petgraph::visit::{EdgeRef, IntoNodeReferences};
 use crate::error::{Error, Result};
 use crate::transform::{Axis, Expr};
 
+/// A dimension of one graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DimensionId(pub(super) NodeIndex);
 
+/// An edge of one graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EdgeId(pub(super) NodeIndex);
 
@@ -20,16 +22,24 @@ pub enum DimensionKind {
     User,
     /// A linear address.
     Linear,
+    /// A position within a tile.
     Tile,
+    /// Iterations of a loop.
     Loop,
+    /// Blocks of a grid.
     Block,
+    /// Threads of a block.
     Thread,
+    /// Registers of a thread.
     Register,
 }
 
+/// A dimension of a graph: coordinates `0..size`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dimension {
+    /// For people, and for printing; two may have the same.
     pub name: String,
+    /// What it counts.
     pub kind: DimensionKind,
     /// Unknown for a dimension that another bounds.
     pub size: Option<Expr>,
@@ -38,6 +48,7 @@ pub struct Dimension {
 }
 
 impl Dimension {
+    /// A dimension; without a size, another bounds it.
     pub fn new(name: impl Into<String>, kind: DimensionKind, size: impl Into<Option<Expr>>, stride: Expr) -> Dimension {
         Dimension { name: name.into(), kind, size: size.into(), stride }
     }
@@ -46,24 +57,34 @@ impl Dimension {
 /// A sum of index times stride, and a constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Affine {
+    /// One per index, in their order.
     pub strides: Vec<i64>,
+    /// What is added to the sum.
     pub constant: i64,
 }
 
 /// A coordinate transform between the dimensions before and after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edge {
+    /// From dimensions to their row-major index.
     Flatten,
+    /// From an index to its row-major digits; the first may be any, so its dimension needs no size.
     Tile,
+    /// From dimensions to the sum of their indices times their strides.
     Join,
+    /// From a sum of strides to its parts, which is a function only the other way.
     Split,
     /// On the side with several dimensions the last is the switch.
     Sunder,
+    /// The same coordinate under another name.
     PassThrough,
     /// `condition ≥ 0 ? then : otherwise`, all over the side with several dimensions.
     PiecewiseAffineJoin {
+        /// Which branch is taken.
         condition: Affine,
+        /// The coordinate where the condition is not negative.
         then: Affine,
+        /// The coordinate elsewhere.
         otherwise: Affine,
     },
     /// Values flow, coordinates do not.
@@ -71,6 +92,7 @@ pub enum Edge {
 }
 
 impl Edge {
+    /// As it is printed.
     pub fn name(&self) -> &'static str {
         match self {
             Edge::Flatten => "Flatten",
@@ -103,10 +125,12 @@ impl std::fmt::Debug for CoordinateGraph {
 }
 
 impl CoordinateGraph {
+    /// A graph without dimensions.
     pub fn new() -> CoordinateGraph {
         CoordinateGraph::default()
     }
 
+    /// Adds a dimension, which no edge has yet.
     pub fn add(&mut self, dimension: Dimension) -> DimensionId {
         DimensionId(self.graph.add_node(Node::Dimension(dimension)))
     }
@@ -168,15 +192,18 @@ impl CoordinateGraph {
         edges.map(|(node, _)| EdgeId(node)).collect()
     }
 
+    /// All dimensions, in the order in which they were added.
     pub fn dimensions(&self) -> Vec<DimensionId> {
         let dimensions = self.graph.node_references().filter(|(_, node)| matches!(node, Node::Dimension(_)));
         dimensions.map(|(node, _)| DimensionId(node)).collect()
     }
 
+    /// The dimensions before an edge, in their order.
     pub fn inputs(&self, edge: EdgeId) -> Vec<DimensionId> {
         self.side(edge, Direction::Incoming)
     }
 
+    /// The dimensions after an edge, in their order.
     pub fn outputs(&self, edge: EdgeId) -> Vec<DimensionId> {
         self.side(edge, Direction::Outgoing)
     }

@@ -16,14 +16,40 @@ use crate::transform::{Axis, Expr, Params, Region, Solver};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exact {
     /// A digit does not carry: `index mod size + step mod size < size`. The index is that before the step.
-    NoCarry { edge: EdgeId, index: Expr, step: Expr, size: Expr },
+    NoCarry {
+        /// The edge that takes the index apart.
+        edge: EdgeId,
+        /// The digit before the step.
+        index: Expr,
+        /// How far it steps.
+        step: Expr,
+        /// How many values the digit has.
+        size: Expr,
+    },
     /// The piece of a Sunder is not left: the index after the step lies in `0..size`.
-    OnPiece { edge: EdgeId, piece: DimensionId, index: Expr, size: Option<Expr> },
+    OnPiece {
+        /// The Sunder.
+        edge: EdgeId,
+        /// The dimension of the piece.
+        piece: DimensionId,
+        /// The index in the piece, after the step.
+        index: Expr,
+        /// How long the piece is, if it ends.
+        size: Option<Expr>,
+    },
     /// The condition of a piecewise join takes the same branch before and after the step.
-    SameBranch { edge: EdgeId, before: Expr, after: Expr },
+    SameBranch {
+        /// The piecewise join.
+        edge: EdgeId,
+        /// The condition before the step.
+        before: Expr,
+        /// The condition after it.
+        after: Expr,
+    },
 }
 
 impl Exact {
+    /// The edge that it is about.
     pub fn edge(&self) -> EdgeId {
         match self {
             Exact::NoCarry { edge, .. } | Exact::OnPiece { edge, .. } | Exact::SameBranch { edge, .. } => *edge,
@@ -70,7 +96,9 @@ impl Exact {
 /// A step and the conditions under which it is exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stride {
+    /// How far the other side steps.
     pub step: Expr,
+    /// All of them must hold; without any, the step is always exact.
     pub exact: Vec<Exact>,
 }
 

@@ -8,7 +8,9 @@ use std::fmt;
 /// A dimension in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Strided {
+    /// How many items it has.
     pub extent: i64,
+    /// How far one step is, in items.
     pub stride: i64,
 }
 
@@ -24,12 +26,18 @@ pub enum Access {
     /// The innermost dimension jumps by itself.
     InnerStride(i64),
     /// A vector would cross from one row to the next, where memory jumps.
-    CrossesRows { inner: i64, factor: i64 },
+    CrossesRows {
+        /// How many items a row has.
+        inner: i64,
+        /// How many a vector has.
+        factor: i64,
+    },
     /// There is nothing to access by such a factor.
     NoFactor(i64),
 }
 
 impl Access {
+    /// Whether vectors may be used.
     pub fn is_allowed(self) -> bool {
         matches!(self, Access::OneRun | Access::WithinRows | Access::SingleRow)
     }

@@ -8,13 +8,21 @@ use std::fmt;
 /// A reduction by its operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reduction {
+    /// `sum`.
     Sum,
+    /// `product`.
     Product,
+    /// `min`.
     Min,
+    /// `max`.
     Max,
+    /// `any`.
     Any,
+    /// `all`.
     All,
+    /// `argmin`.
     ArgMin,
+    /// `argmax`.
     ArgMax,
 }
 
@@ -34,11 +42,17 @@ pub enum Consumer {
 /// What holes are filled with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fill {
+    /// 0, which a sum does not see.
     Zero,
+    /// 1, which a product does not see.
     One,
+    /// ∞, which a minimum does not see.
     PositiveInfinity,
+    /// −∞, which a maximum does not see.
     NegativeInfinity,
+    /// `false`, which `any` does not see.
     False,
+    /// `true`, which `all` does not see.
     True,
 }
 

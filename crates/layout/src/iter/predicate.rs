@@ -22,17 +22,20 @@ use crate::transform::{Expr, Solver, Truth};
 /// An index must lie in `0..extent`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
+    /// Whose index it is.
     pub domain: DomainId,
     /// The name of that domain.
     pub name: String,
     /// Its index in terms of the loops.
     pub index: Expr,
+    /// The first value that is too large.
     pub extent: Expr,
 }
 
 /// A conjunction of conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Predicate {
+    /// All of them must hold.
     pub conditions: Vec<Condition>,
     /// The names of the loops, for printing.
     pub loops: Vec<String>,

@@ -13,6 +13,7 @@ use crate::transform::{Axis, Expr};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DomainId(pub(super) NodeIndex);
 
+/// Which of the two domains of a split has the factor as its extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SplitKind {
     /// The factor is the extent of the inner domain.
@@ -21,9 +22,12 @@ pub enum SplitKind {
     Outer,
 }
 
+/// How the second coordinate of a swizzle depends on the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SwizzleKind {
+    /// `y' = x ^ y`.
     Xor,
+    /// `y' = (x + y) mod extent`.
     CyclicShift,
 }
 
@@ -31,11 +35,21 @@ pub enum SwizzleKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// `[input] → [outer, inner]`.
-    Split { kind: SplitKind, factor: i64 },
+    Split {
+        /// Whose extent the factor is.
+        kind: SplitKind,
+        /// That extent.
+        factor: i64,
+    },
     /// `[outer, inner] → [merged]`.
     Merge,
     /// `[input] → [resized]`.
-    Resize { left: i64, right: i64 },
+    Resize {
+        /// How much is added before the beginning; negative to cut off.
+        left: i64,
+        /// How much is added past the end; negative to cut off.
+        right: i64,
+    },
     /// `[x, y] → [x', y']`.
     Swizzle(SwizzleKind),
 }
@@ -58,8 +72,11 @@ pub struct Schedule {
 /// An operation with its domains.
 #[derive(Clone, Debug)]
 pub struct Step {
+    /// What is done.
     pub operation: Operation,
+    /// The domains that it takes, in its order.
     pub inputs: Vec<DomainId>,
+    /// The domains that it makes, in its order.
     pub outputs: Vec<DomainId>,
 }
 
@@ -71,10 +88,12 @@ impl Schedule {
         Schedule { graph, loops: roots.clone(), roots, broadcasts: 0 }
     }
 
+    /// The domains that it began with.
     pub fn roots(&self) -> &[DomainId] {
         &self.roots
     }
 
+    /// The domains that nothing was done to since: the loops, from the outside in.
     pub fn loops(&self) -> &[DomainId] {
         &self.loops
     }
@@ -96,14 +115,17 @@ impl Schedule {
         Ok(self.axis(domain))
     }
 
+    /// The extent of a domain.
     pub fn extent(&self, domain: DomainId) -> &Expr {
         &self.axis(domain).extent
     }
 
+    /// Names and extents of the loops.
     pub fn loop_axes(&self) -> Vec<Axis> {
         self.loops.iter().map(|&domain| self.axis(domain).clone()).collect()
     }
 
+    /// Names and extents of the roots.
     pub fn root_axes(&self) -> Vec<Axis> {
         self.roots.iter().map(|&domain| self.axis(domain).clone()).collect()
     }

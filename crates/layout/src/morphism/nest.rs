@@ -21,23 +21,28 @@ pub struct NestMorphism {
 }
 
 impl NestMorphism {
+    /// For every entry of the domain, from left to right, its target in the codomain from 1, or 0 for none. Targets are entries of the same size, each of one entry at most.
     pub fn new(domain: Nested<i64>, codomain: Nested<i64>, map: Vec<usize>) -> Result<NestMorphism> {
         check(&domain.entries(), &codomain.entries(), &map)?;
         Ok(NestMorphism { domain, codomain, map })
     }
 
+    /// The morphism from a tuple to itself that moves nothing.
     pub fn identity(tuple: &Nested<i64>) -> Result<NestMorphism> {
         NestMorphism::new(tuple.clone(), tuple.clone(), (1..=tuple.len()).collect())
     }
 
+    /// Where it starts.
     pub fn domain(&self) -> &Nested<i64> {
         &self.domain
     }
 
+    /// Where it ends.
     pub fn codomain(&self) -> &Nested<i64> {
         &self.codomain
     }
 
+    /// For every entry of the domain its target from 1, or 0.
     pub fn map(&self) -> &[usize] {
         &self.map
     }
@@ -91,6 +96,7 @@ impl NestMorphism {
         Ok(NestMorphism { domain: Nested::Tuple(domain), codomain: self.codomain.clone(), map })
     }
 
+    /// Whether every entry has a target, so that there is a complement.
     pub fn is_complementable(&self) -> bool {
         !self.map.contains(&0)
     }

@@ -25,6 +25,7 @@ fn collect<'a>(fine: &'a Nested<i64>, coarse: &Nested<i64>, modes: &mut Vec<&'a 
     Ok(())
 }
 
+/// Whether `fine` is `coarse` with some leaves taken apart.
 pub fn refines(fine: &Nested<i64>, coarse: &Nested<i64>) -> bool {
     relative_modes(fine, coarse).is_ok()
 }

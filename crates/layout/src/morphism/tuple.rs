@@ -17,19 +17,23 @@ pub struct TupleMorphism {
 const MORPHISM: &str = "morphism";
 
 impl TupleMorphism {
+    /// For every entry of the domain its target in the codomain from 1, or 0 for none. Targets are entries of the same size, each of one entry at most.
     pub fn new(domain: Vec<i64>, codomain: Vec<i64>, map: Vec<usize>) -> Result<TupleMorphism> {
         check(&domain, &codomain, &map)?;
         Ok(TupleMorphism { domain, codomain, map })
     }
 
+    /// The morphism from a tuple to itself that moves nothing.
     pub fn identity(tuple: &[i64]) -> Result<TupleMorphism> {
         TupleMorphism::new(tuple.to_vec(), tuple.to_vec(), (1..=tuple.len()).collect())
     }
 
+    /// Where it starts.
     pub fn domain(&self) -> &[i64] {
         &self.domain
     }
 
+    /// Where it ends.
     pub fn codomain(&self) -> &[i64] {
         &self.codomain
     }
@@ -162,10 +166,12 @@ impl TupleMorphism {
             })
     }
 
+    /// Whether every entry has a target, so that there is a complement.
     pub fn is_complementable(&self) -> bool {
         !self.map.contains(&0)
     }
 
+    /// Whether it only permutes entries.
     pub fn is_isomorphism(&self) -> bool {
         self.domain.len() == self.codomain.len() && self.is_complementable()
     }

@@ -8,11 +8,14 @@ use crate::error::{Error, Result};
 /// A dimension: its name, and its extent as an expression over parameters. Its coordinates are `0..extent`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Axis {
+    /// For people, and for isl; coordinates go by position.
     pub name: String,
+    /// The first coordinate that is too large.
     pub extent: Expr,
 }
 
 impl Axis {
+    /// An axis with coordinates `0..extent`.
     pub fn new(name: impl Into<String>, extent: Expr) -> Axis {
         Axis { name: name.into(), extent }
     }
@@ -21,7 +24,9 @@ impl Axis {
 /// An expression over the inputs that must lie in `0..extent`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Bound {
+    /// What must lie there.
     pub index: Expr,
+    /// The first value that is too large.
     pub extent: Expr,
 }
 
@@ -58,15 +63,18 @@ impl Transform {
         Ok(self)
     }
 
+    /// The transform that moves nothing.
     pub fn identity(axes: Vec<Axis>) -> Transform {
         let index = (0..axes.len()).map(Expr::Input).collect();
         Transform { inputs: axes.clone(), outputs: axes, index, bounds: Vec::new() }
     }
 
+    /// The axes of the coordinates that it takes.
     pub fn inputs(&self) -> &[Axis] {
         &self.inputs
     }
 
+    /// The axes of the coordinates that it gives.
     pub fn outputs(&self) -> &[Axis] {
         &self.outputs
     }

@@ -14,12 +14,15 @@ pub type Params = BTreeMap<String, i64>;
 /// An integer expression.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expr {
+    /// A number.
     Const(i64),
     /// An input by position.
     Input(usize),
     /// A parameter by name.
     Param(String),
+    /// A sum.
     Add(Box<Expr>, Box<Expr>),
+    /// A product.
     Mul(Box<Expr>, Box<Expr>),
     /// Floor division by something positive.
     Div(Box<Expr>, Box<Expr>),
@@ -27,14 +30,20 @@ pub enum Expr {
     Mod(Box<Expr>, Box<Expr>),
     /// `a` with its lowest `bits` bits xored with those of `b`. An `a` past 2 to the `bits` stays past it.
     Xor {
+        /// The number that is changed.
         a: Box<Expr>,
+        /// The number it is xored with.
         b: Box<Expr>,
+        /// How many bits of it change.
         bits: u32,
     },
     /// `then` where `condition` is not negative, `otherwise` elsewhere.
     Select {
+        /// What decides.
         condition: Box<Expr>,
+        /// The value where it is not negative.
         then: Box<Expr>,
+        /// The value where it is.
         otherwise: Box<Expr>,
     },
 }
@@ -44,14 +53,17 @@ const MAX_NODES: usize = 20_000;
 const MAX_DEPTH: usize = 300;
 
 impl Expr {
+    /// A parameter by name.
     pub fn param(name: impl Into<String>) -> Expr {
         Expr::Param(name.into())
     }
 
+    /// Its value, if it is a number.
     pub fn constant(&self) -> Option<i64> {
         if let Expr::Const(value) = self { Some(*value) } else { None }
     }
 
+    /// The sum, simplified.
     #[expect(clippy::should_implement_trait, reason = "the result is simplified, and `+` would hide that")]
     pub fn add(self, other: Expr) -> Expr {
         match (self, other) {
@@ -69,11 +81,13 @@ impl Expr {
         }
     }
 
+    /// The difference, simplified.
     #[expect(clippy::should_implement_trait, reason = "the result is simplified, and `-` would hide that")]
     pub fn sub(self, other: Expr) -> Expr {
         if self == other { Expr::Const(0) } else { self.add(other.times(-1)) }
     }
 
+    /// The product, simplified.
     #[expect(clippy::should_implement_trait, reason = "the result is simplified, and `*` would hide that")]
     pub fn mul(self, other: Expr) -> Expr {
         match (self, other) {
@@ -89,10 +103,12 @@ impl Expr {
         }
     }
 
+    /// A multiple, simplified.
     pub fn times(self, factor: i64) -> Expr {
         self.mul(Expr::Const(factor))
     }
 
+    /// The quotient, rounded down, simplified.
     #[expect(clippy::should_implement_trait, reason = "the result is simplified, and `/` would hide that")]
     pub fn div(self, divisor: Expr) -> Expr {
         match (self, divisor) {
@@ -110,6 +126,7 @@ impl Expr {
         }
     }
 
+    /// What is left by [`Expr::div`], simplified: never negative for a positive divisor.
     pub fn modulo(self, divisor: Expr) -> Expr {
         match (self, divisor) {
             (_, Expr::Const(1)) => Expr::Const(0),
@@ -141,6 +158,7 @@ impl Expr {
         (round.constant()? == divisor - 1 && divisor > 1).then(|| ((**whole).clone(), divisor))
     }
 
+    /// The lowest `bits` bits xored with those of `other`, simplified.
     pub fn xor(self, other: Expr, bits: u32) -> Expr {
         match (&self, &other) {
             (Expr::Const(a), Expr::Const(b)) => Expr::Const(xor_low(*a, *b, bits)),
@@ -148,6 +166,7 @@ impl Expr {
         }
     }
 
+    /// `then` where `condition` is not negative, `otherwise` elsewhere, simplified.
     pub fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
         match condition {
             Expr::Const(value) => {

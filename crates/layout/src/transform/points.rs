@@ -19,40 +19,49 @@ pub struct Region(pub(crate) Set);
 pub struct Relation(pub(crate) Map);
 
 impl Region {
+    /// Whether it has no points, whatever the parameters are.
     pub fn is_empty(&self) -> Result<bool> {
         Ok(self.0.is_empty()?)
     }
 
+    /// Whether both have the same points.
     pub fn is_equal(&self, other: &Region) -> Result<bool> {
         Ok(self.0.is_equal(&other.0)?)
     }
 
+    /// Whether `other` has all of its points.
     pub fn is_subset(&self, other: &Region) -> Result<bool> {
         Ok(self.0.is_subset(&other.0)?)
     }
 
+    /// Whether no point is in both.
     pub fn is_disjoint(&self, other: &Region) -> Result<bool> {
         Ok(self.0.is_disjoint(&other.0)?)
     }
 
+    /// The points that are in either.
     pub fn union(self, other: Region) -> Result<Region> {
         Ok(Region(self.0.union(other.0)?))
     }
 
+    /// The points that are in both.
     pub fn intersect(self, other: Region) -> Result<Region> {
         Ok(Region(self.0.intersect(other.0)?))
     }
 
+    /// The points that are not in `other`.
     pub fn subtract(self, other: Region) -> Result<Region> {
         Ok(Region(self.0.subtract(other.0)?))
     }
 }
 
 impl Relation {
+    /// Whether both relate the same points.
     pub fn is_equal(&self, other: &Relation) -> Result<bool> {
         Ok(self.0.is_equal(&other.0)?)
     }
 
+    /// Whether `other` relates all that it relates.
     pub fn is_subset(&self, other: &Relation) -> Result<bool> {
         Ok(self.0.is_subset(&other.0)?)
     }
@@ -95,6 +104,7 @@ impl Relation {
         Ok(Relation(self.0.apply_range(next.0)?))
     }
 
+    /// The same pairs the other way round.
     pub fn reverse(self) -> Result<Relation> {
         Ok(Relation(self.0.reverse()?))
     }

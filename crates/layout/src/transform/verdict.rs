@@ -10,18 +10,22 @@ use crate::error::Result;
 /// A point at which something fails, at parameter values for which it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
+    /// By name.
     pub params: Vec<(String, i64)>,
+    /// One coordinate per axis.
     pub point: Vec<i64>,
 }
 
 /// Whether two transforms are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Equivalence {
+    /// They are, for all values of the parameters.
     Equal,
     /// They differ there, in an extent (the point is then empty) or in the index map.
     Different(Sample),
     /// isl ran out of its budget, or the maps are not quasi-affine.
     Unknown {
+        /// How long it tried.
         spent: Duration,
         /// Comparing point by point found no difference for parameters up to this.
         same_up_to: Option<i64>,
@@ -31,10 +35,13 @@ pub enum Equivalence {
 /// Whether a property holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Truth {
+    /// It does, for all values of the parameters.
     Yes,
     /// It fails there.
     No(Sample),
+    /// isl ran out of its budget.
     Unknown {
+        /// How long it tried.
         spent: Duration,
     },
 }
