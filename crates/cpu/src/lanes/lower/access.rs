@@ -39,6 +39,8 @@ pub(super) struct Place {
 pub(super) struct Loaded {
     pub(super) array: ArrayId,
     group: usize,
+    /// Where the group was: a loop that runs once steps its pointers in the midst of other statements.
+    pointer: ValueId,
     offset: i32,
     mask: Option<ValueId>,
     value: ValueId,
@@ -164,8 +166,10 @@ impl Nest<'_> {
     /// Loads the lanes of an access, unless that has been done already.
     pub(super) fn load_place(&mut self, place: &Place) -> Lower<ValueId> {
         let mask = self.mask;
+        let pointer = self.pointer(place.group)?;
         let known = self.loaded.iter().find(|known| {
-            known.group == place.group && known.offset == place.offset && (known.mask == mask || known.mask.is_none())
+            let same_place = known.group == place.group && known.pointer == pointer && known.offset == place.offset;
+            same_place && (known.mask == mask || known.mask.is_none())
         });
         if let Some(known) = known {
             return Ok(known.value);
@@ -174,7 +178,7 @@ impl Nest<'_> {
         let ty = self.memory_type(place.array);
         let value = self.make(Type::Lanes(ty), Op::Load { at, access, mask });
         let Place { group, offset, array, .. } = *place;
-        self.loaded.push(Loaded { array, group, offset, mask, value });
+        self.loaded.push(Loaded { array, group, pointer, offset, mask, value });
         Ok(value)
     }
 
