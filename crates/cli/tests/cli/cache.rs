@@ -42,6 +42,20 @@ fn the_cache_is_looked_at_and_emptied() {
 }
 
 #[test]
+fn a_directory_that_cannot_be_is_told_of() {
+    let place = Place::new();
+    for action in ["stat", "clear"] {
+        // Nobody can make a directory there, the system's administrator included.
+        let nowhere = farkas(&place, Path::new("/proc/nowhere/cache"), &["cache", action]);
+        nowhere.fails(4, &["cannot use the cache `/proc/nowhere/cache`", "`/proc` takes no new directories"]);
+        let below_a_file = place.root().join("copy.fks/cache");
+        farkas(&place, &below_a_file, &["cache", action]).fails(4, &["cannot use the cache"]);
+    }
+    farkas(&place, Path::new("not/made/yet"), &["cache", "stat"]).succeeds().prints(&["holds 0 functions"]);
+    assert!(!place.root().join("not").exists(), "looking makes nothing");
+}
+
+#[test]
 fn a_damaged_file_is_told_of_and_replaced() {
     let place = Place::new();
     let cache = place.root().join("cache");

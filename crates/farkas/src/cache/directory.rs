@@ -93,8 +93,9 @@ impl CacheDirectory {
         self.limit
     }
 
-    /// What is in it; nothing if it is not there.
+    /// What is in it; nothing if it is not there, but an error if it cannot be made either.
     pub fn size(&self) -> io::Result<CacheSize> {
+        self.check_can_be_made()?;
         let stored = self.stored()?;
         let functions = stored.iter().filter(|file| !file.unfinished).count();
         Ok(CacheSize { functions, bytes: stored.iter().map(|file| file.bytes).sum() })
@@ -102,6 +103,7 @@ impl CacheDirectory {
 
     /// Removes what is in it, and says what that was. Files that are not of a cache stay.
     pub fn clear(&self) -> io::Result<CacheSize> {
+        self.check_can_be_made()?;
         let mut removed = CacheSize::default();
         for file in self.stored()? {
             match fs::remove_file(&file.path) {
@@ -197,6 +199,20 @@ impl CacheDirectory {
             }
         }
         Ok(())
+    }
+
+    /// Whether a directory that is not there can be: whether the nearest one above it takes another. Made for a moment, a folder
+    /// of any name shows it, whatever the reason may be: permissions, a file system that takes none, a full disk.
+    fn check_can_be_made(&self) -> io::Result<()> {
+        if self.path.try_exists()? {
+            return Ok(());
+        }
+        let mut above = self.path.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty());
+        let above = above.find(|path| path.exists()).unwrap_or(Path::new("."));
+        tempfile::tempdir_in(above).map(drop).map_err(|error| {
+            let path = above.display();
+            io::Error::other(format!("it is not there, and `{path}` takes no new directories ({})", error.kind()))
+        })
     }
 
     fn make_room(&self) -> io::Result<()> {
