@@ -10,6 +10,7 @@ mod failure;
 mod files;
 mod interrupt;
 mod panic;
+mod progress;
 mod terminal;
 
 use std::process::ExitCode;

@@ -7,10 +7,8 @@ mod summary;
 mod table;
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -22,6 +20,7 @@ use crate::commands::{Proof, choose_function};
 use crate::data::spec::{self, Named, Origin};
 use crate::failure::{Exit, Failure};
 use crate::files::{self, Target};
+use crate::progress::Progress;
 use crate::terminal::{self, Terminal};
 use summary::Summary;
 use table::{Form, Table};
@@ -136,13 +135,13 @@ pub(crate) fn explore(options: &Options, terminal: &Terminal) -> Result<(), Fail
     run::check_given(&options.sizes, &options.inputs, &function)?;
 
     let exploration = Exploration { sample, seed: options.seed, threads: options.threads };
-    let progress = Progress::new();
+    let progress = Progress::new(sample.unwrap_or(usize::MAX).min(size) as u64, "points");
     let started = Instant::now();
-    let rows = explore::explore(&engine, &source, &function.name, &options.space, &exploration, &|done, total| {
-        progress.tell(done, total);
+    let rows = explore::explore(&engine, &source, &function.name, &options.space, &exploration, &|done, _| {
+        progress.tell(done as u64);
     });
     let time = started.elapsed();
-    progress.finish();
+    drop(progress);
     let mut rows = rows?;
     if options.measure {
         measure(options, &engine, &source, &function, &mut rows)?;
@@ -178,7 +177,7 @@ fn measure(
         }
     }
     let total = rows.iter().filter(|row| row.judgement == Judgement::Legal && row.same_as.is_none()).count();
-    let progress = Progress::new();
+    let progress = Progress::new(total as u64, "legal points");
     let mut done = 0;
     let mut given: Option<Given> = None;
     let measured = explore::measure(engine, source, &function.name, &options.space, rows, |compiled| {
@@ -186,12 +185,12 @@ fn measure(
             Some(given) => given,
             None => given.insert(inputs::load(compiled, &options.sizes, &inputs)?),
         };
-        let (_, time) = run::execute(compiled, options.repeat, given)?;
+        let (_, time) = run::execute(compiled, options.repeat, given, |_| {})?;
         done += 1;
-        progress.tell(done, total);
+        progress.tell(done);
         Ok::<_, Failure>(time)
     });
-    progress.finish();
+    drop(progress);
     measured
 }
 
@@ -211,30 +210,4 @@ fn tell_rate(rows: &[Row], time: Duration) {
     let seconds = time.as_secs_f64();
     let rate = rows.len() as f64 / seconds.max(1e-9);
     terminal::note(format_args!("time: {} points in {seconds:.2} s, {rate:.0} points/s", rows.len()));
-}
-
-/// A line on stderr that says how far it is, if somebody is looking.
-struct Progress {
-    told: Option<Mutex<Instant>>,
-}
-
-impl Progress {
-    fn new() -> Progress {
-        Progress { told: io::stderr().is_terminal().then(|| Mutex::new(Instant::now())) }
-    }
-
-    fn tell(&self, done: usize, total: usize) {
-        // Whoever finds another thread telling has nothing to add.
-        let Some(mut told) = self.told.as_ref().and_then(|told| told.try_lock().ok()) else { return };
-        if told.elapsed() >= Duration::from_millis(100) {
-            *told = Instant::now();
-            let _ = write!(io::stderr(), "\r{done} of {total} points");
-        }
-    }
-
-    fn finish(&self) {
-        if self.told.is_some() {
-            let _ = write!(io::stderr(), "\r{:40}\r", "");
-        }
-    }
 }

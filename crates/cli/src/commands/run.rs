@@ -18,6 +18,7 @@ use crate::data::{HostArray, npy, show};
 use crate::failure::Failure;
 use crate::files::{self, Target};
 use crate::interrupt::Interruptible;
+use crate::progress::Progress;
 use crate::terminal::{self, Terminal};
 use inputs::Given;
 
@@ -120,7 +121,9 @@ pub(crate) fn run(options: &Options, terminal: &Terminal) -> Result<(), Failure>
 
     let function = program.compile(&signature.name)?;
     let given = inputs::load(&function, &options.sizes, &options.inputs)?;
-    let (results, time) = execute(&function, options.repeat, &given)?;
+    let progress = Progress::new(options.repeat.into(), "runs");
+    let (results, time) = execute(&function, options.repeat, &given, |done| progress.tell(done.into()))?;
+    drop(progress);
     if options.time {
         for timing in function.timings() {
             tell_time(timing.stage, timing.time);
@@ -248,7 +251,12 @@ fn targets(options: &Options) -> Result<Vec<(String, Target)>, Failure> {
 }
 
 /// Runs the machine code as often as asked, and gives the results and the shortest time.
-pub(super) fn execute(function: &Function, repeat: u32, given: &Given) -> Result<(Vec<Written>, Duration), Failure> {
+pub(super) fn execute(
+    function: &Function,
+    repeat: u32,
+    given: &Given,
+    progress: impl Fn(u32),
+) -> Result<(Vec<Written>, Duration), Failure> {
     let mut results = given.writes.clone();
     let mut shortest = Duration::MAX;
     let interruptible = Interruptible::new();
@@ -263,6 +271,7 @@ pub(super) fn execute(function: &Function, repeat: u32, given: &Given) -> Result
         let started = Instant::now();
         function.call(&mut args)?;
         shortest = shortest.min(started.elapsed());
+        progress(repetition + 1);
     }
     Ok((results, shortest))
 }
