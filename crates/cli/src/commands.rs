@@ -18,6 +18,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use farkas::{Engine, Signature, Source};
 
+use crate::data::spec::{self, Named};
 use crate::failure::{Exit, Failure};
 use crate::files;
 
@@ -35,6 +36,11 @@ pub(crate) struct Compile {
     /// What is done for speed to schedules that nobody has written
     #[arg(long, value_enum, default_value_t, value_name = "WHICH", help_heading = "Compiling")]
     recipes: Recipes,
+
+    /// Make code for the very sizes of the run, or for these, beside that for all sizes; results are the same
+    /// [default: when calls with the same sizes come again and again]
+    #[arg(long, value_name = "NAME=SIZE,…", num_args = 0.., require_equals = true, value_delimiter = ',', value_parser = spec::parse_size, help_heading = "Compiling")]
+    specialize: Option<Vec<Named<i64>>>,
 
     /// Threads that share parallel loops; results do not depend on them [default: as many as there are cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Compiling")]
@@ -132,6 +138,11 @@ enum Order {
 }
 
 impl Compile {
+    /// Whether code is wanted for sizes that only a run has.
+    fn is_for_sizes_of_run(&self) -> bool {
+        self.specialize.as_ref().is_some_and(Vec::is_empty)
+    }
+
     /// The program with the files that it uses.
     fn read(&self, path: &Path) -> Result<Source, Failure> {
         self.proof.read(path)
@@ -154,6 +165,13 @@ impl Compile {
                 Device::Gpu => farkas::Device::Gpu,
             },
             threads: self.threads.map_or(farkas::Threads::All, |threads| farkas::Threads::Count(threads.into())),
+            specialize: match self.specialize.as_deref() {
+                None => farkas::Specialize::Repeated,
+                Some([]) => farkas::Specialize::Always,
+                Some(sizes) => {
+                    farkas::Specialize::For(sizes.iter().map(|size| (size.name.clone(), size.value)).collect())
+                }
+            },
             math: match self.math {
                 Math::Strict => farkas::Math::Strict,
                 Math::Fast => farkas::Math::Fast,

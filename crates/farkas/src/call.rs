@@ -1,14 +1,15 @@
 //! Calls: match the arguments with the signature, infer sizes, run, and copy back where a view was not contiguous.
 
+use std::time::Instant;
+
 use cpu::Buffer;
 use interp::Env;
 use program::{ArgRef, Array, ArrayId, Data, Function, Role, ScalarType, Slice, Value};
 
 use crate::args::{Args, Given, View};
-use crate::pipeline::{Code, Made};
+use crate::pipeline::Made;
 use crate::sizes::{self, Dimension};
 use crate::target;
-use crate::threads::Team;
 use crate::{CallError, Cancel};
 
 /// Arguments matched with the signature: the position in `args.given` of each.
@@ -131,11 +132,11 @@ pub(crate) fn shape_of(function: &Function, args: &Args<'_>, name: &str) -> Resu
 }
 
 /// Runs machine code, or kernels.
-pub(crate) fn call(function: &Function, code: &Code, team: &Team, args: &mut Args<'_>) -> Result<(), CallError> {
+pub(crate) fn call(callee: &crate::Function, args: &mut Args<'_>) -> Result<(), CallError> {
+    let (function, general, team) = (callee.program(), callee.code(), callee.team());
     let matched = match_args(function, args)?;
-    if !loops::index_arithmetic_fits(&code.kernel, &matched.params) {
-        return Err(CallError::IndexOverflow { sizes: sizes::show(function, &matched.params) });
-    }
+    sizes::check_index_arithmetic(function, &general.kernel, &matched.params)?;
+    let code = callee.specials().code_for(&matched.params, general);
     let compiled = match &code.made {
         Made::Cpu(compiled) => compiled,
         Made::Ptx { program, device } => {
@@ -178,7 +179,11 @@ pub(crate) fn call(function: &Function, code: &Code, team: &Team, args: &mut Arg
     };
     let cancel = args.cancel.as_ref().map(Cancel::flag);
     let run = cpu::Run { pool: team.pool.as_deref(), threads, worth_sharing: team.worth_sharing, cancel };
+    let started = (!callee.specials().are_settled()).then(Instant::now);
     compiled.call_with(&matched.params, &matched.scalars, &mut in_order, &run)?;
+    if let Some(started) = started {
+        callee.specials().count(&matched.params, 1, started.elapsed(), general);
+    }
     drop(in_order);
     drop(buffers);
     for (position, data) in &packed {

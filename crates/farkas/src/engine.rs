@@ -9,8 +9,11 @@ use crate::cache::{Key, Memory};
 use crate::pipeline::{self, Code, Log, Order, Timing};
 use crate::prepared::Prepared;
 use crate::schedule;
+use crate::special::{Specialize, Specials};
 use crate::threads::{Team, Threads};
-use crate::{Args, Cache, CallError, Device, Emit, Error, Machine, Result, Schedule, Signature, Target, call, machine};
+use crate::{
+    Args, Cache, CallError, Device, Emit, Error, Machine, Result, Schedule, Signature, Target, call, machine, sizes,
+};
 
 /// Which roundings of floats are as the program says. Sums and products of reductions may be regrouped in any case, unless their
 /// order is strict.
@@ -54,6 +57,8 @@ pub struct Options {
     pub recipes: Recipes,
     /// The machine that they are for; the host if nothing is said.
     pub machine: Option<Machine>,
+    /// When calls get code for their very sizes, with the same results.
+    pub specialize: Specialize,
     /// What to compile to.
     pub target: Target,
     /// Where PTX runs.
@@ -78,6 +83,7 @@ impl Default for Options {
             cpu: None,
             recipes: Recipes::Auto,
             machine: None,
+            specialize: Specialize::default(),
             target: Target::Cpu,
             device: Device::Any,
             threads: Threads::All,
@@ -406,6 +412,7 @@ struct Compiled {
     signature: Signature,
     program: program::Function,
     code: Arc<Code>,
+    specials: Specials,
     team: Team,
     log: Log,
 }
@@ -420,7 +427,13 @@ impl Function {
     ) -> Result<Function> {
         let team = Team::new(options, code.compiled().is_ok_and(cpu::Compiled::is_parallel))?;
         let signature = Signature::of(&program);
-        Ok(Function(Arc::new(Compiled { source: source.clone(), signature, program, code, team, log })))
+        let specials = Specials::new(options, &code, &log.timings);
+        if let Specialize::For(given) = &options.specialize {
+            let params = sizes::solve(&program, given, &[])?;
+            sizes::check_index_arithmetic(&program, &code.kernel, &params)?;
+            specials.keep(&params, specials.make(&params, &code)?);
+        }
+        Ok(Function(Arc::new(Compiled { source: source.clone(), signature, program, code, specials, team, log })))
     }
 
     /// As the source has it.
@@ -448,11 +461,24 @@ impl Function {
         Prepared::new(self, sizes)
     }
 
+    /// The sizes that there is code for by now, beside that for all sizes ([`Options::specialize`]).
+    pub fn specialized(&self) -> Vec<Vec<(String, i64)>> {
+        let written = |params: &Vec<i64>| {
+            let named = self.0.program.params.iter().zip(params).filter(|(param, _)| param.derived.is_none());
+            named.map(|(param, value)| (param.name.clone(), *value)).collect()
+        };
+        self.0.specials.made().iter().map(written).collect()
+    }
+
     pub(crate) fn program(&self) -> &program::Function {
         &self.0.program
     }
 
-    pub(crate) fn code(&self) -> &Code {
+    pub(crate) fn specials(&self) -> &Specials {
+        &self.0.specials
+    }
+
+    pub(crate) fn code(&self) -> &Arc<Code> {
         &self.0.code
     }
 
@@ -466,8 +492,7 @@ impl Function {
 
     /// Runs the machine code.
     pub fn call(&self, args: &mut Args<'_>) -> Result<()> {
-        call::call(&self.0.program, &self.0.code, &self.0.team, args)
-            .map_err(|error| Error::of_call(&self.0.source, error))
+        call::call(self, args).map_err(|error| Error::of_call(&self.0.source, error))
     }
 
     /// Runs the reference interpreter instead, with the same arguments and checks.

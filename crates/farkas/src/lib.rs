@@ -38,6 +38,7 @@ mod refused;
 mod schedule;
 mod signature;
 mod sizes;
+mod special;
 mod target;
 mod threads;
 
@@ -61,7 +62,8 @@ pub use program::{Data, Role, ScalarType, Value, bf16, f16};
 pub use rayon;
 pub use refused::CallError;
 pub use schedule::Schedule;
-pub use signature::{Argument, Signature};
+pub use signature::{Argument, Condition, Factor, Requirement, Signature, Size};
+pub use special::Specialize;
 pub use target::{Device, Target};
 pub use threads::{Cancel, Threads};
 

@@ -15,7 +15,7 @@ use program::Function;
 use steps::Step;
 
 use crate::cache::Key;
-use crate::{CallError, Device, Emit, Error, Math, Options, Result, Schedule, Target};
+use crate::{CallError, Device, Emit, Error, Math, Options, Result, Schedule, Specialize, Target, sizes};
 
 /// The part of the time that is for exact dependences.
 const EXACT_SHARE: u32 = 4;
@@ -360,9 +360,12 @@ impl<'a> Line<'a> {
             };
             line.poly(kernel.verified())
         })?;
-        self.emit(Emit::Loops, || kernel.to_string());
+        // What is shown is for the sizes that are asked for, if some are; what is kept is for all.
+        let fixed = self.fixed(&kernel)?;
+        let shown = fixed.as_ref().unwrap_or(&kernel);
+        self.emit(Emit::Loops, || shown.to_string());
         if self.options.emit.contains(&Emit::C) {
-            let text = self.stage("c", |line| line.poly(c::emit(&kernel, line.function, line.source)))?;
+            let text = self.stage("c", |line| line.poly(c::emit(shown, line.function, line.source)))?;
             self.emit(Emit::C, || text);
         }
         if self.options.emit.contains(&Emit::Ptx) || self.options.target != Target::Cpu {
@@ -376,13 +379,30 @@ impl<'a> Line<'a> {
         let keep_text = self.options.emit.iter().any(|emit| matches!(emit, Emit::Lanes | Emit::Clif | Emit::Asm));
         let cpu_options = cpu::Options { keep_text, tier: self.options.cpu, ..cpu::Options::default() };
         let compiled = self.stage("codegen", |line| line.poly(cpu::compile_with(&kernel, &cpu_options)))?;
+        let special = match fixed.as_ref().filter(|_| keep_text) {
+            Some(fixed) => Some(self.stage("specialize", |line| line.poly(cpu::compile_with(fixed, &cpu_options)))?),
+            None => None,
+        };
+        self.emit_code(special.as_ref().unwrap_or(&compiled));
+        Ok(Code { generated, kernel, made: Made::Cpu(Box::new(compiled)) })
+    }
+
+    /// The loops for the sizes that are asked for.
+    fn fixed(&self, kernel: &loops::Verified) -> Result<Option<loops::Verified>> {
+        let Specialize::For(given) = &self.options.specialize else { return Ok(None) };
+        let params = sizes::solve(self.function, given, &[])?;
+        sizes::check_index_arithmetic(self.function, kernel, &params)?;
+        self.poly(kernel.fixed(&params)).map(Some)
+    }
+
+    fn emit_code(&mut self, compiled: &cpu::Compiled) {
+        let name = &self.function.name;
         self.emit(Emit::Lanes, || match compiled.lanes() {
-            "" => format!("# `{}` has no vector loops.\n", kernel.name),
+            "" => format!("# `{name}` has no vector loops.\n"),
             lanes => lanes.to_string(),
         });
         self.emit(Emit::Clif, || compiled.clif().to_string());
         self.emit(Emit::Asm, || compiled.asm().to_string());
-        Ok(Code { generated, kernel, made: Made::Cpu(Box::new(compiled)) })
     }
 
     fn ptx(&self, kernel: &loops::Verified) -> Result<ptx::Program> {

@@ -1,9 +1,13 @@
 //! Prepared calls: names and sizes are checked once, and arguments are given by position.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use cpu::{Buffer, Plan};
 use program::{Array, Role, Value};
 
 use crate::engine::Function;
+use crate::pipeline::Code;
 use crate::{CallError, Cancel, Error, Result, sizes};
 
 /// Calls of a function for one set of sizes. It owns the memory of the function's local arrays, so that calls allocate
@@ -21,7 +25,13 @@ use crate::{CallError, Cancel, Error, Result, sizes};
 #[derive(Debug)]
 pub struct Prepared {
     function: Function,
+    params: Vec<i64>,
+    /// For all sizes, or for these.
+    code: Arc<Code>,
     plan: Plan,
+    calls: u64,
+    /// Whether no other code will come.
+    is_settled: bool,
     threads: usize,
     cancel: Option<Cancel>,
 }
@@ -31,9 +41,7 @@ impl Prepared {
         let (program, code) = (function.program(), function.code());
         let given: Vec<(String, i64)> = sizes.iter().map(|(name, value)| ((*name).to_string(), *value)).collect();
         let params = sizes::solve(program, &given, &[])?;
-        if !loops::index_arithmetic_fits(&code.kernel, &params) {
-            return Err(CallError::IndexOverflow { sizes: sizes::show(program, &params) }.into());
-        }
+        sizes::check_index_arithmetic(program, &code.kernel, &params)?;
         let declared = program.arrays.iter().filter(|array| array.role != Role::Local);
         let written = program.signature.iter().filter_map(|argument| match argument {
             program::ArgRef::Array(id) => Some(program.array(*id)),
@@ -42,8 +50,11 @@ impl Prepared {
         if !declared.map(name).eq(written.map(name)) {
             return Err(Error::Bug { stage: "prepare", what: "arrays are not declared in their order".to_string() });
         }
+        let code = function.specials().code_for(&params, code);
         let plan = Plan::new(code.compiled()?, &params).map_err(CallError::Run)?;
-        Ok(Prepared { function: function.clone(), plan, threads: function.team().threads, cancel: None })
+        let is_settled = function.specials().are_settled();
+        let (function, threads) = (function.clone(), function.team().threads);
+        Ok(Prepared { function, params, code, plan, calls: 0, is_settled, threads, cancel: None })
     }
 
     /// At most so many threads work on calls from now on, the calling one included; none is taken as one.
@@ -67,8 +78,27 @@ impl Prepared {
             worth_sharing: team.worth_sharing,
             cancel: self.cancel.as_ref().map(Cancel::flag),
         };
-        let called = self.plan.call(self.function.code().compiled()?, scalars, arrays, &run);
-        called.map_err(|error| Error::of_call(self.function.source(), CallError::Run(error)))
+        self.calls = self.calls.wrapping_add(1);
+        // Looking at the clock takes as long as a small call does.
+        let started = (!self.is_settled && self.calls.is_power_of_two()).then(Instant::now);
+        let called = self.plan.call(self.code.compiled()?, scalars, arrays, &run);
+        called.map_err(|error| Error::of_call(self.function.source(), CallError::Run(error)))?;
+        started.map_or(Ok(()), |started| self.count(started.elapsed()))
+    }
+
+    /// Counts the calls since the last time as if all had taken as long as this one, and changes to code for these sizes if there is some.
+    fn count(&mut self, time: Duration) -> Result<()> {
+        let calls = (self.calls / 2).max(1);
+        let time = time.saturating_mul(u32::try_from(calls).unwrap_or(u32::MAX));
+        let (specials, general) = (self.function.specials(), self.function.code());
+        specials.count(&self.params, calls, time, general);
+        let code = specials.code_for(&self.params, general);
+        if !Arc::ptr_eq(&code, &self.code) {
+            self.plan = Plan::new(code.compiled()?, &self.params).map_err(CallError::Run)?;
+            self.code = code;
+            self.is_settled = true;
+        }
+        Ok(())
     }
 }
 

@@ -119,6 +119,18 @@ fn check(function: &Function, values: &[i64], dimensions: &[Dimension<'_>]) -> R
     Ok(())
 }
 
+/// Whether index arithmetic stays within 64 bits.
+pub(crate) fn check_index_arithmetic(
+    function: &Function,
+    kernel: &loops::Kernel,
+    values: &[i64],
+) -> Result<(), CallError> {
+    match loops::index_arithmetic_fits(kernel, values) {
+        true => Ok(()),
+        false => Err(CallError::IndexOverflow { sizes: show(function, values) }),
+    }
+}
+
 /// `N = 4, M = 0`
 pub(crate) fn show(function: &Function, values: &[i64]) -> String {
     let pairs = function.params.iter().zip(values).filter(|(param, _)| param.derived.is_none());

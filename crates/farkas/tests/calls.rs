@@ -1,6 +1,8 @@
 //! Calls: prepared ones, scalars of other types, scalar results, and what is refused.
 
-use farkas::{Args, CallError, Cancel, Engine, Error, Function, RunError};
+use std::time::{Duration, Instant};
+
+use farkas::{Args, CallError, Cancel, Emit, Engine, Error, Factor, Function, Options, RunError, Source, Specialize};
 
 const AXPY: &str = "fn axpy<N>(k: f32, x: f32[N], y: f32[N]) -> (z: f32[N], s: f32) where N >= 1 {
     let t[i] = k * x[i]
@@ -101,4 +103,107 @@ fn a_number_of_another_type_will_do_where_it_is_exact() {
         let refused = call(a, b).expect_err("a number that is not exact");
         assert!(matches!(refused, Error::Call(CallError::WrongType { .. })), "{refused}");
     }
+}
+
+const MATMUL: &str = "fn matmul<N, M, K>(A: f64[N, K], B: f64[K, M]) -> (C: f64[N, M]) where K >= 1 {
+    C[i, j] = sum[k] A[i, k] * B[k, j]
+}";
+
+fn matmul(specialize: Specialize) -> farkas::Result<Function> {
+    let engine = Engine::with_options(Options { specialize, ..Options::default() });
+    Ok(engine.compile(MATMUL)?.functions()[0].clone())
+}
+
+fn product(function: &Function, n: usize) -> Vec<u64> {
+    let a: Vec<f64> = (0..n * n).map(|cell| 1.0 / (cell + 1) as f64).collect();
+    let mut c = vec![0.0; n * n];
+    let mut args = Args::new();
+    args.slice("A", &a, &[n, n]).slice("B", &a, &[n, n]).slice_mut("C", &mut c, &[n, n]);
+    function.call(&mut args).expect("a call that is right");
+    drop(args);
+    c.into_iter().map(f64::to_bits).collect()
+}
+
+#[test]
+fn calls_again_and_again_get_code_for_their_sizes() {
+    let expected = product(&matmul(Specialize::Never).expect("it is right"), 37);
+    let function = matmul(Specialize::default()).expect("it is right");
+    let end = Instant::now() + Duration::from_secs(120);
+    while function.specialized().is_empty() && Instant::now() < end {
+        assert_eq!(product(&function, 37), expected);
+    }
+    let sizes = ["K", "M", "N"].map(|name| (name.to_owned(), 37));
+    let mut found = function.specialized();
+    found.iter_mut().for_each(|sizes| sizes.sort());
+    assert_eq!(found, [sizes]);
+    assert_eq!(product(&function, 37), expected);
+    let other = product(&matmul(Specialize::Never).expect("it is right"), 5);
+    assert_eq!(product(&function, 5), other, "the code for all sizes is still there");
+
+    let function = matmul(Specialize::default()).expect("it is right");
+    let mut prepared = function.prepare(&[("N", 37), ("M", 37), ("K", 37)]).expect("sizes that are right");
+    let a: Vec<f64> = (0..37 * 37).map(|cell| 1.0 / (cell + 1) as f64).collect();
+    let mut c = vec![0.0_f64; 37 * 37];
+    let mut after = 0;
+    while after < 3 && Instant::now() < end {
+        prepared
+            .call(&[], &mut [a.as_slice().into(), a.as_slice().into(), c.as_mut_slice().into()])
+            .expect("a call that is right");
+        assert!(c.iter().map(|cell| cell.to_bits()).eq(expected.iter().copied()));
+        after += usize::from(!function.specialized().is_empty());
+    }
+    assert_eq!(after, 3, "prepared calls are counted, too");
+}
+
+#[test]
+fn code_is_made_for_the_sizes_that_are_asked_for() {
+    let sizes = |n: i64| ["N", "M", "K"].map(|name| (name.to_owned(), n)).to_vec();
+    let function = matmul(Specialize::For(sizes(8))).expect("it is right");
+    assert_eq!(function.specialized(), [sizes(8)]);
+    let general = matmul(Specialize::Never).expect("it is right");
+    for n in [8, 9] {
+        assert_eq!(product(&function, n), product(&general, n));
+    }
+    assert_eq!(function.specialized().len(), 1, "and for no others");
+    let refused = matmul(Specialize::For(sizes(0))).expect_err("`where` says that it is at least 1");
+    assert!(matches!(refused, Error::Call(CallError::Requirement { .. })), "{refused}");
+    let refused = matmul(Specialize::For(Vec::new())).expect_err("sizes are missing");
+    assert!(matches!(refused, Error::Call(CallError::MissingSize { .. })), "{refused}");
+    let options =
+        Options { emit: vec![Emit::Loops, Emit::Asm], specialize: Specialize::For(sizes(8)), ..Options::default() };
+    let module = Engine::with_options(options).compile(MATMUL).expect("it is right");
+    let texts = module.functions()[0].texts();
+    assert_eq!(texts.len(), 2);
+    assert!(texts[0].1.contains("0..8") && !texts[0].1.contains("0..N"), "{}", texts[0].1);
+    let always = matmul(Specialize::Always).expect("it is right");
+    assert_eq!(product(&always, 3), product(&general, 3));
+    assert_eq!(always.specialized(), [sizes(3)]);
+}
+
+#[test]
+fn signatures_have_extents_and_conditions_as_data() {
+    let text = "fn f<H, D, N>(x: f64[H * D, N + 1, N / 2]) -> (y: f64[min(H, N)]) where H >= 1 and D = 4 or N > H {
+    y[i] = 1
+}";
+    let signature = Engine::new().signatures(&Source::new("f.fks", text)).expect("it is right").remove(0);
+    let sizes = |name: &str| match name {
+        "H" => Some(3),
+        "D" => Some(4),
+        "N" => Some(7),
+        _ => None,
+    };
+    let values = |position: usize| -> Vec<Option<i64>> {
+        signature.args[position].shape.iter().map(|extent| extent.value(&sizes)).collect()
+    };
+    assert_eq!(values(0), [Some(12), Some(8), Some(3)]);
+    assert_eq!(values(1), [Some(3)]);
+    let texts: Vec<String> = signature.args[0].shape.iter().map(ToString::to_string).collect();
+    assert_eq!(texts, ["H * D", "N + 1", "N / 2"]);
+    assert!(matches!(&signature.args[0].shape[0].terms[..], [(1, Factor::Product(..))]));
+    assert_eq!(signature.args[0].shape[1].constant, 1);
+    let holds: Vec<Option<bool>> = signature.context.iter().map(|one| one.condition.holds(&sizes)).collect();
+    assert!(!holds.is_empty() && holds.iter().all(|holds| *holds == Some(true)), "{holds:?}");
+    let small = |name: &str| if name == "N" { Some(0) } else { Some(1) };
+    assert!(signature.context.iter().any(|one| one.condition.holds(&small) == Some(false)));
+    assert_eq!(signature.context[0].condition.holds(&|_| None), None);
 }

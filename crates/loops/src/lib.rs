@@ -12,6 +12,7 @@ mod concurrent;
 mod contract;
 mod copy;
 mod fast;
+mod fix;
 mod hoist;
 mod ir;
 mod magnitude;

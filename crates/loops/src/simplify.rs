@@ -14,14 +14,23 @@ use crate::{Cond, Expr, ExprKind, For, Index, Kernel, Stmt};
 use index::{constant_difference, simplify_cond, simplify_index};
 
 /// Normalises index arithmetic, folds constants, and removes branches and loops that the constants decide.
-pub fn simplify(mut kernel: Kernel) -> Kernel {
+pub fn simplify(kernel: Kernel) -> Kernel {
+    rounds(kernel, false)
+}
+
+/// The same, but a vector loop stays one even if it runs once: lanes that add to the same cell round differently from a single addition.
+pub(crate) fn simplify_around_vectors(kernel: Kernel) -> Kernel {
+    rounds(kernel, true)
+}
+
+fn rounds(mut kernel: Kernel, keeps_vectors: bool) -> Kernel {
     for array in &mut kernel.arrays {
         array.shape = Simplify::default().indices(std::mem::take(&mut array.shape));
     }
     // What one round removes may leave a branch empty or a local unread; two rounds are usual.
     loop {
         let before = kernel.body.clone();
-        kernel.body = Simplify::default().block(kernel.body);
+        kernel.body = Simplify { keeps_vectors, ..Simplify::default() }.block(kernel.body);
         kernel = prune(kernel);
         if kernel.body == before {
             return kernel;
@@ -31,6 +40,7 @@ pub fn simplify(mut kernel: Kernel) -> Kernel {
 
 #[derive(Default)]
 struct Simplify {
+    keeps_vectors: bool,
     /// The loops around, outermost first.
     ranges: Vec<Range>,
 }
@@ -81,7 +91,7 @@ impl Simplify {
         let (lo, hi) = (self.index(f.lo), self.index(f.hi));
         match constant_difference(&hi, &lo) {
             Some(length) if length <= 0 => return Vec::new(),
-            Some(length) if length <= f.step => {
+            Some(length) if length <= f.step && !(self.keeps_vectors && f.kind.is_vector()) => {
                 let body = Substitute { var: f.var, with: &lo }.block(f.body);
                 return self.block(only_iteration(f.kind, body));
             }

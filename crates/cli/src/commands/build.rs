@@ -24,6 +24,7 @@ Examples:
   farkas build examples/softmax.fks --emit=deps-dot | dot -Tsvg > deps.svg
   farkas build examples/jacobi-1d.fks --emit=script -o jacobi.sched
   farkas build examples/gemm.fks --emit=c -o gemm.c
+  farkas build examples/matmul.fks --specialize=N=64,M=64,K=64
   farkas build examples/gemm.fks --emit=schedule,asm -o out/   # out/gemm.schedule, out/gemm.asm")]
 pub(crate) struct Options {
     /// The program
@@ -58,6 +59,10 @@ struct Section {
 }
 
 pub(crate) fn build(options: &Options) -> Result<(), Failure> {
+    if options.compile.is_for_sizes_of_run() {
+        return Err(Failure::usage("--specialize needs sizes where nothing is run")
+            .help("say them with it, such as --specialize=N=64,M=8"));
+    }
     let source = options.compile.read(&options.file)?;
     let sections = sections(options, &source)?;
     match &options.output {

@@ -64,16 +64,19 @@ fn kind(role: Role) -> &'static str {
 }
 
 fn to_json(function: &Signature) -> Value {
-    let args = function
-        .args
-        .iter()
-        .map(|arg| json!({ "name": arg.name, "kind": kind(arg.role), "dtype": arg.ty.name(), "shape": arg.shape }));
+    let args = function.args.iter().map(
+        |arg| json!({ "name": arg.name, "kind": kind(arg.role), "dtype": arg.ty.name(), "shape": texts(&arg.shape) }),
+    );
     json!({
         "name": function.name,
         "params": function.params,
-        "where": function.context,
+        "where": texts(&function.context),
         "args": args.collect::<Vec<_>>(),
     })
+}
+
+fn texts(parts: &[impl ToString]) -> Vec<String> {
+    parts.iter().map(ToString::to_string).collect()
 }
 
 fn to_text(function: &Signature) -> String {
@@ -82,7 +85,7 @@ fn to_text(function: &Signature) -> String {
         text.push_str(&format!("<{}>", function.params.join(", ")));
     }
     if !function.context.is_empty() {
-        text.push_str(&format!(" where {}", function.context.join(", ")));
+        text.push_str(&format!(" where {}", texts(&function.context).join(", ")));
     }
     text.push('\n');
     for arg in &function.args {

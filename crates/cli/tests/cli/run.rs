@@ -152,3 +152,26 @@ fn large_results_are_shown_by_their_ends() {
     let run = run.prints(&["B: f64[1000]  (sum 499500.0", "0.0, 1.0, 2.0, 3.0, …, 996.0, 997.0, 998.0, 999.0"]);
     assert!(run.stdout.len() < 300, "{run:#?}");
 }
+
+#[test]
+fn code_for_the_sizes_gives_the_same_results() {
+    let place = Place::new();
+    let general = place.farkas("run matmul.fks -D N=5,M=6,K=7 --in A=rand:1 --in B=rand:2").succeeds();
+    for flag in ["--specialize", "--specialize=N=5,M=6,K=7", "--specialize=N=1,M=1,K=1"] {
+        let words = format!("run matmul.fks -D N=5,M=6,K=7 --in A=rand:1 --in B=rand:2 --verify {flag}");
+        assert_eq!(place.farkas(&words).succeeds().stdout, general.stdout, "{flag}");
+    }
+    let built = place.farkas("build matmul.fks --specialize=N=5,M=6,K=7").succeeds();
+    assert!(!built.stdout.contains("0..N"), "{built:#?}");
+    built.prints(&["0..5", "0..7"]);
+    place.farkas("build matmul.fks --specialize").fails(2, &["needs sizes", "--specialize=N=64"]);
+    place.farkas("build matmul.fks --specialize=N=5").fails(2, &["parameter `M` is neither given"]);
+    place.farkas("build matmul.fks --specialize=N=5,X=1").fails(2, &["no parameter `X`"]);
+}
+
+#[test]
+fn nobody_sees_a_bar_where_there_is_no_terminal() {
+    let place = Place::new();
+    let run = place.farkas("run matmul.fks -D N=90,M=90,K=90 --in A=ones --in B=ones --repeat 200").succeeds();
+    assert_eq!(run.stderr, "");
+}

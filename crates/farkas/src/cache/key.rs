@@ -29,6 +29,8 @@ impl Key {
             worth_sharing: _,
             recipes: _,
             machine: _,
+            // The code for all sizes is what is kept.
+            specialize: _,
             target,
             device,
             schedule,

@@ -13,6 +13,7 @@ mod numbers;
 mod science;
 mod sizes;
 mod source;
+mod specialized;
 mod threads;
 
 use std::path::{Path, PathBuf};
@@ -46,6 +47,8 @@ fn main() -> Result<(), Failed> {
         trials.push(Trial::test(format!("as_c::{}", example.name), move || Ok(source::agree(&own)?)));
         let own = Arc::clone(&example);
         trials.push(Trial::test(format!("on_threads::{}", example.name), move || Ok(threads::agree(&own)?)));
+        let own = Arc::clone(&example);
+        trials.push(Trial::test(format!("for_its_sizes::{}", example.name), move || Ok(specialized::agree(&own)?)));
         let check = checks.iter().find(|(name, _)| *name == example.name).map(|(_, check)| *check);
         // A folder of examples is checked as a whole.
         if check.is_some() || example.name.contains('/') && !example.name.starts_with("polybench/") {

@@ -44,7 +44,8 @@ fn compile(example: &Example, script: &str, threads: Threads) -> Result<Option<M
     }
 }
 
-fn compare(example: &Example, alone: &Module, shared: &Module) -> Result<(), String> {
+/// Two ways to compile an example give the same bits at all sizes.
+pub(crate) fn compare(example: &Example, alone: &Module, shared: &Module) -> Result<(), String> {
     let ([alone], [shared]) = (alone.functions(), shared.functions()) else { return Err("several functions".into()) };
     let params: Vec<&str> = alone.signature().params.iter().map(String::as_str).collect();
     for sizes in sizes::sizes_to_try(&params) {
