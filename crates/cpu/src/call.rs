@@ -14,6 +14,7 @@ use crate::code::Scratch;
 use crate::emit::fault::{Site, SiteKind};
 use crate::parallel::{Region, Report};
 use crate::plan::Plan;
+use crate::workspace::Workspace;
 
 /// The elements of one array argument.
 #[derive(Debug)]
@@ -272,7 +273,22 @@ impl Compiled {
         arrays: &mut [Buffer<'_>],
         run: &Run<'_>,
     ) -> Result<(), CallError> {
-        Plan::new(self, params)?.call(self, scalars, arrays, run)
+        self.call_in(params, scalars, arrays, run, &mut Workspace::new())
+    }
+
+    /// The same with local arrays in memory of the host.
+    pub fn call_in(
+        &self,
+        params: &[i64],
+        scalars: &[Value],
+        arrays: &mut [Buffer<'_>],
+        run: &Run<'_>,
+        workspace: &mut Workspace,
+    ) -> Result<(), CallError> {
+        let mut plan = Plan::new_in(self, params, workspace)?;
+        let called = plan.call(self, scalars, arrays, run);
+        plan.leave(workspace);
+        called
     }
 }
 
@@ -313,10 +329,10 @@ pub(crate) fn argument(decl: &ArrayDecl, len: usize, buffer: &mut Buffer<'_>) ->
     }
 }
 
-pub(crate) fn allocate(decl: &ArrayDecl, len: usize) -> Result<Scratch, CallError> {
+pub(crate) fn allocate(decl: &ArrayDecl, len: usize, workspace: &mut Workspace) -> Result<Scratch, CallError> {
     let name = || decl.name.clone();
     let bytes = len.checked_mul(decl.ty.bytes()).ok_or_else(|| CallError::TooLarge { name: name() })?;
-    Scratch::new(bytes).ok_or_else(|| CallError::OutOfMemory { name: name(), bytes })
+    workspace.take(bytes).ok_or_else(|| CallError::OutOfMemory { name: name(), bytes })
 }
 
 fn write_address(slice: &mut SliceMut<'_>) -> *mut u8 {

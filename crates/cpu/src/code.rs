@@ -84,6 +84,11 @@ pub(crate) struct Scratch {
     layout: Layout,
 }
 
+// SAFETY: it owns its memory, like a box, and nothing about that belongs to a thread.
+unsafe impl Send for Scratch {}
+// SAFETY: nothing can be done with the memory through `&Scratch`.
+unsafe impl Sync for Scratch {}
+
 impl Scratch {
     /// Enough for every element type, and what the system allocator gives without padding and clearing by hand.
     const ALIGN: usize = 16;
@@ -98,6 +103,10 @@ impl Scratch {
 
     pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
         self.memory.as_ptr()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.layout.size()
     }
 }
 

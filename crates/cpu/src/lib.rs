@@ -21,8 +21,10 @@ mod place;
 mod plan;
 mod tier;
 mod work;
+mod workspace;
 
 pub use call::{Buffer, CallError, Run};
 pub use compile::{Compiled, Options, compile, compile_with};
 pub use plan::Plan;
 pub use tier::Tier;
+pub use workspace::Workspace;

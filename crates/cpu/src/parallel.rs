@@ -18,6 +18,7 @@ use crate::call::{allocate, length};
 use crate::code::Scratch;
 use crate::emit::fault::{CANCELLED, DONE, NO_MEMORY, PANICKED};
 use crate::work::Work;
+use crate::workspace::Workspace;
 
 /// The name under which generated code finds [`run_region`].
 pub(crate) const RUN_REGION: &str = "farkas run parallel loop";
@@ -265,7 +266,8 @@ impl Thread {
         let mut buffers = Vec::new();
         for array in &work.region.private {
             let declared = &team.arrays[array.index()];
-            let mut buffer = allocate(declared, length(declared, team.params).ok()?).ok()?;
+            let len = length(declared, team.params).ok()?;
+            let mut buffer = allocate(declared, len, &mut Workspace::new()).ok()?;
             arrays[array.index()] = buffer.as_mut_ptr();
             buffers.push(buffer);
         }

@@ -13,6 +13,7 @@ use crate::call::{Buffer, CallError, Run, allocate, argument, length, slot};
 use crate::code::Scratch;
 use crate::emit::fault::{CANCELLED, DONE, NO_MEMORY, PANICKED};
 use crate::parallel::{State, Team};
+use crate::workspace::Workspace;
 
 /// Calls of one kernel with one set of sizes. Holds the memory of its local arrays.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ pub struct Plan {
     operations: Vec<u64>,
     /// One address per array; those of local arrays stay, the others are those of the last call.
     pointers: Vec<*mut u8>,
-    _locals: Vec<Scratch>,
+    locals: Vec<Scratch>,
 }
 
 // SAFETY: addresses of buffers are read during a call only, which has set them before; those of local arrays are of memory
@@ -41,6 +42,11 @@ unsafe impl Sync for Plan {}
 impl Plan {
     /// Finds out what follows from the sizes.
     pub fn new(compiled: &Compiled, params: &[i64]) -> Result<Plan, CallError> {
+        Plan::new_in(compiled, params, &mut Workspace::new())
+    }
+
+    /// The same with memory for local arrays from a workspace, which has it back with [`Plan::leave`].
+    pub(crate) fn new_in(compiled: &Compiled, params: &[i64], workspace: &mut Workspace) -> Result<Plan, CallError> {
         let signature = &compiled.signature;
         if params.len() != signature.params {
             return Err(CallError::ParamCount { expected: signature.params, given: params.len() });
@@ -58,7 +64,7 @@ impl Plan {
                 pointers.push(std::ptr::null_mut());
                 continue;
             }
-            let mut local = allocate(decl, *len)?;
+            let mut local = allocate(decl, *len, workspace)?;
             pointers.push(local.as_mut_ptr());
             locals.push(local);
         }
@@ -66,7 +72,12 @@ impl Plan {
         let (kernel, params) = (compiled.id, params.to_vec());
         let operations = signature.regions.iter().map(|region| region.work.per_iteration(&params, signature.vars));
         let operations = operations.collect();
-        Ok(Plan { kernel, params, slots, scalars, lengths, operations, pointers, _locals: locals })
+        Ok(Plan { kernel, params, slots, scalars, lengths, operations, pointers, locals })
+    }
+
+    /// Ends it, and gives its memory back.
+    pub(crate) fn leave(self, workspace: &mut Workspace) {
+        workspace.give_back(self.locals);
     }
 
     /// Runs the kernel that the plan was made for. One buffer per array that is not local, in the order of declaration. After

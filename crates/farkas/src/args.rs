@@ -3,7 +3,7 @@
 use ndarray::{ArrayView, ArrayViewD, ArrayViewMut, ArrayViewMutD, Dimension, IxDyn, ShapeError};
 use program::{Data, ScalarType, Slice, SliceMut, Value, bf16, f16};
 
-use crate::Cancel;
+use crate::{Cancel, Workspace};
 
 /// A type that arrays can have as elements.
 pub trait Element: Copy + sealed::Sealed {}
@@ -159,6 +159,7 @@ pub struct Args<'a> {
     pub(crate) sizes: Vec<(String, i64)>,
     pub(crate) threads: Option<usize>,
     pub(crate) cancel: Option<Cancel>,
+    pub(crate) workspace: Option<&'a mut Workspace>,
 }
 
 impl<'a> Args<'a> {
@@ -240,6 +241,13 @@ impl<'a> Args<'a> {
     /// A token that ends the call.
     pub fn cancel(&mut self, token: &Cancel) -> &mut Self {
         self.cancel = Some(token.clone());
+        self
+    }
+
+    /// Memory of the host for the function's local arrays, so that calls one after the other need not ask the system for it.
+    /// Arrays of which every thread of a parallel loop has its own are not in it.
+    pub fn workspace(&mut self, workspace: &'a mut Workspace) -> &mut Self {
+        self.workspace = Some(workspace);
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use cpu::Buffer;
+use cpu::{Buffer, Workspace};
 use interp::Env;
 use program::{ArgRef, Array, ArrayId, Data, Function, Role, ScalarType, Slice, Value};
 
@@ -180,7 +180,9 @@ pub(crate) fn call(callee: &crate::Function, args: &mut Args<'_>) -> Result<(), 
     let cancel = args.cancel.as_ref().map(Cancel::flag);
     let run = cpu::Run { pool: team.pool.as_deref(), threads, worth_sharing: team.worth_sharing, cancel };
     let started = (!callee.specials().are_settled()).then(Instant::now);
-    compiled.call_with(&matched.params, &matched.scalars, &mut in_order, &run)?;
+    let mut own = Workspace::new();
+    let workspace = args.workspace.as_deref_mut().unwrap_or(&mut own);
+    compiled.call_in(&matched.params, &matched.scalars, &mut in_order, &run, workspace)?;
     if let Some(started) = started {
         callee.specials().count(&matched.params, 1, started.elapsed(), general);
     }

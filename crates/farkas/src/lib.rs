@@ -45,7 +45,7 @@ mod threads;
 pub use args::{Args, Element, ScalarArg};
 pub use cache::{Cache, CacheDirectory, CacheSize};
 pub use cpu::CallError as RunError;
-pub use cpu::{Buffer, Tier};
+pub use cpu::{Buffer, Tier, Workspace};
 /// Diagnostics, their rendering, and the pages that explain them.
 pub use diag;
 /// Coordinate transforms: IterDomain algebra, CuTe layouts, morphisms, coordinate graphs.

@@ -207,3 +207,34 @@ fn signatures_have_extents_and_conditions_as_data() {
     assert!(signature.context.iter().any(|one| one.condition.holds(&small) == Some(false)));
     assert_eq!(signature.context[0].condition.holds(&|_| None), None);
 }
+
+#[test]
+fn local_arrays_live_in_memory_of_the_host() {
+    // In its own order, `t` is an array.
+    let engine = Engine::with_options(Options { order: Order::Original, ..Options::default() });
+    let function = engine.compile(AXPY).expect("it is right").functions()[0].clone();
+    let call = |n: usize, workspace: Option<&mut Workspace>| {
+        let x: Vec<f32> = (0..n).map(|cell| cell as f32 / 7.0).collect();
+        let (mut z, mut s) = (vec![0.0_f32; n], 0.0_f32);
+        let mut args = Args::new();
+        args.scalar("k", 1.5_f32).slice("x", &x, &[n]).slice("y", &x, &[n]);
+        args.slice_mut("z", &mut z, &[n]).result("s", &mut s);
+        if let Some(workspace) = workspace {
+            args.workspace(workspace);
+        }
+        function.call(&mut args).expect("a call that is right");
+        drop(args);
+        (z, s)
+    };
+    let mut workspace = Workspace::new();
+    assert_eq!(workspace.bytes(), 0);
+    assert_eq!(call(1000, Some(&mut workspace)), call(1000, None));
+    let grown = workspace.bytes();
+    assert!(grown >= 4000, "{grown} bytes");
+    for n in [1, 999, 1000] {
+        assert_eq!(call(n, Some(&mut workspace)), call(n, None));
+        assert_eq!(workspace.bytes(), grown, "what is there is enough");
+    }
+    assert_eq!(call(2000, Some(&mut workspace)), call(2000, None));
+    assert!((8000..12000).contains(&workspace.bytes()), "what is too small is replaced");
+}

@@ -1,8 +1,9 @@
 //! Compiling and calling over and over, and from many threads at once: nothing grows, nothing mixes.
 //!
-//! `FARKAS_CYCLES=10000` and `FARKAS_SOAK_SECONDS=600` are the long forms.
+//! `FARKAS_CYCLES=10000`, `FARKAS_CALLS=1000000` and `FARKAS_SOAK_SECONDS=600` are the long forms.
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use farkas::{Args, Data, Engine, Module, Options};
@@ -42,17 +43,23 @@ fn resident() -> u64 {
     line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).expect("a number")
 }
 
-/// In a process of its own, so that other tests do not count.
+/// In a process of its own, so that other tests do not count. Whether this is it.
+#[cfg(target_os = "linux")]
+fn is_alone(test: &str) -> bool {
+    const CHILD: &str = "FARKAS_SOAK_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        return true;
+    }
+    let this = std::env::current_exe().expect("a path");
+    let output = std::process::Command::new(this).args(["--exact", test]).env(CHILD, "1").output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    false
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn compiling_and_dropping_does_not_grow() {
-    const CHILD: &str = "FARKAS_SOAK_CHILD";
-    if std::env::var_os(CHILD).is_none() {
-        let this = std::env::current_exe().expect("a path");
-        let mut child = std::process::Command::new(this);
-        child.args(["--exact", "compiling_and_dropping_does_not_grow"]).env(CHILD, "1");
-        let output = child.output().expect("it starts");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    if !is_alone("compiling_and_dropping_does_not_grow") {
         return;
     }
     let cycle = || {
@@ -66,6 +73,40 @@ fn compiling_and_dropping_does_not_grow() {
     (0..number("FARKAS_CYCLES", 200)).for_each(|_| cycle());
     let grown = resident().saturating_sub(before);
     assert!(grown < 5 << 10, "{grown} KiB more than before");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn four_threads_call_one_function_while_others_compile() {
+    if !is_alone("four_threads_call_one_function_while_others_compile") {
+        return;
+    }
+    let shared = compile(STENCIL);
+    let expected = call(&shared, 4);
+    let round = |calls: u64| {
+        let calling = AtomicUsize::new(4);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    (0..calls / 4).for_each(|_| assert_eq!(call(&shared, 4), expected));
+                    calling.fetch_sub(1, Ordering::Relaxed);
+                });
+            }
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while calling.load(Ordering::Relaxed) > 0 {
+                        drop(compile(MATMUL));
+                    }
+                });
+            }
+        });
+    };
+    // What is allocated once, and what the allocator keeps for each thread.
+    (0..5).for_each(|_| round(2_000));
+    let before = resident();
+    round(number("FARKAS_CALLS", 20_000));
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 8 << 10, "{grown} KiB more than before");
 }
 
 #[test]
