@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use farkas::{Args, CallError, Cancel, Emit, Engine, Error, Factor, Function, Options, RunError, Source, Specialize};
+use farkas::{
+    Args, CallError, Cancel, Emit, Engine, Error, Factor, Function, Options, Order, RunError, Source, Specialize,
+    Workspace,
+};
 
 const AXPY: &str = "fn axpy<N>(k: f32, x: f32[N], y: f32[N]) -> (z: f32[N], s: f32) where N >= 1 {
     let t[i] = k * x[i]

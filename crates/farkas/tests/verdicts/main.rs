@@ -8,6 +8,7 @@
 #![expect(clippy::print_stderr, reason = "the long form says how much it did")]
 
 mod program;
+mod reduced;
 mod rewritten;
 mod schedule;
 

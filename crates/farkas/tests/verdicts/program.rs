@@ -88,7 +88,7 @@ impl Subscript {
 pub(crate) struct Access(pub(crate) Vec<Subscript>);
 
 impl Access {
-    fn random(dice: &mut Dice, depth: usize) -> Access {
+    pub(crate) fn random(dice: &mut Dice, depth: usize) -> Access {
         Access((0..1 + dice.roll(2)).map(|_| Subscript::random(dice, depth)).collect())
     }
 
@@ -100,7 +100,7 @@ impl Access {
         self.0.iter().map(|subscript| subscript.value(n, values)).collect()
     }
 
-    fn text(&self, names: &[&str]) -> String {
+    pub(crate) fn text(&self, names: &[&str]) -> String {
         let subscripts: Vec<String> = self.0.iter().map(|subscript| subscript.text(names)).collect();
         format!("{}[{}]", self.array(), subscripts.join(", "))
     }

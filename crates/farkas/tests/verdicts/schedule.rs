@@ -28,11 +28,11 @@ impl Time {
         }
     }
 
-    fn plus(self, other: Time) -> Time {
+    pub(crate) fn plus(self, other: Time) -> Time {
         Time::Sum(Box::new(self), Box::new(other))
     }
 
-    fn times(self, factor: i64) -> Time {
+    pub(crate) fn times(self, factor: i64) -> Time {
         Time::Times(factor, Box::new(self))
     }
 
@@ -54,14 +54,14 @@ impl Time {
 
 /// A place on the way to a statement. Loops with the same number are shared.
 #[derive(Clone, Debug)]
-enum Entry {
+pub(crate) enum Entry {
     Place(i64),
     Loop { number: usize, name: String, time: Time, kind: Kind },
 }
 
 /// How a loop runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Serial,
     Parallel,
     /// In groups of so many.
@@ -106,7 +106,22 @@ impl Schedule {
             }
         };
         let ways = (0..program.statements.len()).map(way).collect();
+        Schedule::of_ways(ways)
+    }
+
+    /// A schedule of which only the ways are known yet.
+    pub(crate) fn of_ways(ways: Vec<Vec<Entry>>) -> Schedule {
         Schedule { ways, text: String::new(), is_tree: false, before: Vec::new(), ended: false }
+    }
+
+    /// The way to a statement, or to a part of one.
+    pub(crate) fn way(&mut self, statement: usize) -> &mut Vec<Entry> {
+        &mut self.ways[statement]
+    }
+
+    /// What a step has made stays known.
+    pub(crate) fn keep(&mut self) {
+        self.before.push(self.ways.clone());
     }
 
     /// The schedule that the script has made on a line of its text, where it was refused.
@@ -225,7 +240,7 @@ impl Schedule {
         for position in 0..1 + dice.roll(3) {
             if let Some(line) = schedule.step(dice, program, position) {
                 lines.push(line);
-                schedule.before.push(schedule.ways.clone());
+                schedule.keep();
             }
             // What later steps make of a marked or divided loop is a question of its own.
             if schedule.is_marked() || schedule.ended {
@@ -236,12 +251,12 @@ impl Schedule {
         schedule
     }
 
-    fn position(&self, statement: usize, wanted: &str) -> Option<usize> {
+    pub(crate) fn position(&self, statement: usize, wanted: &str) -> Option<usize> {
         self.ways[statement].iter().position(|entry| matches!(entry, Entry::Loop { name, .. } if name == wanted))
     }
 
     /// Changes the loop `name` of some statements.
-    fn each(&mut self, statements: &[usize], name: &str, change: impl Fn(Time) -> Time) {
+    pub(crate) fn each(&mut self, statements: &[usize], name: &str, change: impl Fn(Time) -> Time) {
         for statement in statements {
             if let Some(position) = self.position(*statement, name)
                 && let Entry::Loop { time, .. } = &mut self.ways[*statement][position]
@@ -345,12 +360,7 @@ impl Schedule {
                 Some("sequence S1, S0".to_owned())
             }
             10 => {
-                for statement in chosen {
-                    let Some(position) = self.position(*statement, &name) else { continue };
-                    if let Entry::Loop { kind, .. } = &mut self.ways[*statement][position] {
-                        *kind = Kind::Parallel;
-                    }
-                }
+                self.mark(chosen, &name, Kind::Parallel);
                 Some(format!("parallel {place}"))
             }
             11 => {
@@ -433,12 +443,12 @@ impl Schedule {
         })
     }
 
-    fn is_marked(&self) -> bool {
+    pub(crate) fn is_marked(&self) -> bool {
         let marked = |entry: &Entry| matches!(entry, Entry::Loop { kind, .. } if *kind != Kind::Serial);
         self.ways.iter().flatten().any(marked)
     }
 
-    fn strip(&mut self, statements: &[usize], name: &str, size: i64, inner: Kind) {
+    pub(crate) fn strip(&mut self, statements: &[usize], name: &str, size: i64, inner: Kind) {
         for statement in statements {
             let Some(position) = self.position(*statement, name) else { continue };
             let Entry::Loop { number, time, kind, .. } = self.ways[*statement][position].clone() else { continue };
@@ -450,7 +460,18 @@ impl Schedule {
         }
     }
 
-    fn rename(&mut self, statements: &[usize], to: &str) {
+    /// How the loop `name` of some statements runs.
+    pub(crate) fn mark(&mut self, statements: &[usize], name: &str, how: Kind) {
+        for statement in statements {
+            if let Some(position) = self.position(*statement, name)
+                && let Entry::Loop { kind, .. } = &mut self.ways[*statement][position]
+            {
+                *kind = how;
+            }
+        }
+    }
+
+    pub(crate) fn rename(&mut self, statements: &[usize], to: &str) {
         for statement in statements {
             if let Some(position) = self.position(*statement, "new")
                 && let Entry::Loop { name, .. } = &mut self.ways[*statement][position]
