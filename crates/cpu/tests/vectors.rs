@@ -3,7 +3,7 @@
 
 use farkas_cpu::{Options, Tier};
 use interp::{Env, run_loops};
-use program::{Data, Value};
+use program::{Data, Value, bf16, f16};
 
 mod run;
 use run::{buffers, compiled_with, verified};
@@ -169,5 +169,37 @@ fn functions_have_the_bits_of_their_definition() {
             let lanes = agree(&text, &[n as i64], &[], &[x.clone(), y.clone(), x.clone()]);
             assert!(!lanes.starts_with('#'), "{value}: {lanes}");
         }
+    }
+}
+
+/// Every float of 16 bits, and floats around the middles between them.
+#[test]
+fn halves_are_widened_and_rounded_by_lanes() {
+    for half in ["f16", "bf16"] {
+        let text = format!(
+            "kernel halves(N; c: {half}; a: in {half}[N], x: in f32[N], w: out f32[N], h: out {half}[N], s: inout {half}[N]) {{
+                vector(16) for i in 0..N {{
+                    w[i] = f32(a[i]) * f32(c)
+                    h[i] = {half}(x[i])
+                    s[i] = select(x[i] < 0.0, a[i], s[i])
+                }}
+            }}"
+        );
+        let bits = || 0..=u16::MAX;
+        let (all, c) = match half {
+            "f16" => (Data::F16(bits().map(f16::from_bits).collect()), Value::F16(f16::from_f32(-0.75))),
+            _ => (Data::BF16(bits().map(bf16::from_bits).collect()), Value::BF16(bf16::from_f32(-0.75))),
+        };
+        // One more and one less than the middle of two neighbours, and the middle itself.
+        let low = if half == "f16" { 12 } else { 15 };
+        let near = |at: u16| {
+            let wide = if half == "f16" { f16::from_bits(at).to_f32() } else { bf16::from_bits(at).to_f32() };
+            f32::from_bits((wide.to_bits() | 1 << low).wrapping_add(u32::from(at % 3)).wrapping_sub(1))
+        };
+        let x = Data::F32(bits().map(near).collect());
+        let zeros = Data::zeros(all.ty(), 65536).expect("small");
+        let wide = Data::zeros(program::ScalarType::F32, 65536).expect("small");
+        let lanes = agree(&text, &[65536], &[c], &[all, x, wide, zeros.clone(), zeros]);
+        assert!(!lanes.contains("no lanes"), "{lanes}");
     }
 }

@@ -1,6 +1,6 @@
 //! Floats of 16 bits, which are stored but not computed with: to `f32` and back.
 //!
-//! The bits stand in the lower half of an integer; the upper half is zero. Widening is exact, narrowing rounds to the nearest, to
+//! The bits stand in the lower half of an integer; the upper half of a result is zero, and that of an operand may be anything. Widening is exact, narrowing rounds to the nearest, to
 //! the even one of two; NaN stays NaN.
 
 use crate::ops::Ops;

@@ -50,7 +50,7 @@ impl Nest<'_> {
     pub(super) fn memory_type(&self, array: ArrayId) -> ScalarType {
         match self.kernel.arrays[array.index()].ty {
             ScalarType::Bool => ScalarType::U8,
-            ty => ty,
+            ty => super::element(ty),
         }
     }
 

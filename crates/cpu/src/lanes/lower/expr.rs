@@ -4,13 +4,13 @@ use loops::{Expr, ExprKind};
 use program::{BinaryOp, ScalarType, UnaryOp, Value};
 
 use super::functions::Floats;
-use super::{Argument, Lower, Nest, lane_type};
+use super::{Argument, Lower, Nest, element, lane_type};
 use crate::lanes::ir::{self, Op, Type, ValueId};
 
 impl Nest<'_> {
     pub(super) fn expr(&mut self, expr: &Expr) -> Lower<ValueId> {
         let ty = expr.ty;
-        if !ir::is_element(ty) && ty != ScalarType::Bool {
+        if !ir::is_element(element(ty)) && ty != ScalarType::Bool {
             return Err(format!("elements of type {ty}"));
         }
         match &expr.kind {
@@ -79,7 +79,7 @@ impl Nest<'_> {
     pub(super) fn uniform(&mut self, argument: Argument, ty: ScalarType) -> ValueId {
         let slot = self.slot(argument);
         if ty != ScalarType::Bool {
-            return self.once(Type::Lanes(ty), Op::Scalar(slot));
+            return self.once(lane_type(ty), Op::Scalar(slot));
         }
         let byte = self.once(Type::Lanes(ScalarType::U8), Op::Scalar(slot));
         let zero = self.splat(Value::U8(0));
@@ -191,6 +191,15 @@ impl Nest<'_> {
     fn cast(&mut self, from: ScalarType, to: ScalarType, a: ValueId) -> ValueId {
         if from == to {
             return a;
+        }
+        // Above the bits of a half, the sign is repeated; neither conversion looks there.
+        if let Some(half) = from.half() {
+            let bits = self.lanes(ScalarType::I32, Op::Convert(a));
+            return half.widen(&mut Floats::<f32>::new(self), bits);
+        }
+        if let Some(half) = to.half() {
+            let bits = half.narrow(&mut Floats::<f32>::new(self), a);
+            return self.lanes(ScalarType::I16, Op::Convert(bits));
         }
         if to == ScalarType::Bool {
             return self.is_nonzero(from, a);

@@ -197,6 +197,11 @@ impl<'k> Nest<'k> {
     }
 
     fn splat(&mut self, value: Value) -> ValueId {
+        let value = match value {
+            Value::F16(value) => Value::I16(value.to_bits().cast_signed()),
+            Value::BF16(value) => Value::I16(value.to_bits().cast_signed()),
+            value => value,
+        };
         self.once(Type::Lanes(value.ty()), Op::Splat(value))
     }
 
@@ -226,5 +231,10 @@ fn same_op(a: &Op, b: &Op) -> bool {
 
 /// Truth values are masks.
 fn lane_type(ty: ScalarType) -> Type {
-    if ty == ScalarType::Bool { Type::Mask } else { Type::Lanes(ty) }
+    if ty == ScalarType::Bool { Type::Mask } else { Type::Lanes(element(ty)) }
+}
+
+/// What a lane holds of a value that is no truth value: of a float that is only stored, its bits.
+fn element(ty: ScalarType) -> ScalarType {
+    if ty.half().is_some() { ScalarType::I16 } else { ty }
 }
