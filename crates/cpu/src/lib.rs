@@ -15,6 +15,7 @@ mod isa;
 pub mod lanes;
 mod leaves;
 mod libcalls;
+mod linear;
 mod math;
 mod parallel;
 mod place;

@@ -12,8 +12,8 @@ use loops::{ArrayDecl, ArrayId, Expr, ExprKind, For, Index, Stmt, Target, VarId}
 
 use super::Emitter;
 use super::fault::{Site, SiteKind};
-use super::linear::Atom;
 use crate::call::Derived;
+use crate::linear::{Atom, Linear};
 
 /// A number of bytes: `constant + Σ coefficient * product of extents`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,7 +71,7 @@ impl Emitter<'_> {
                 let value = self.derived(types::I64, Derived::Product { factor, extents: extents.clone() })?;
                 Stride { constant: 0, terms: vec![(value, 1)] }
             });
-            match self.linearize(extent).as_constant() {
+            match Linear::of(extent).as_constant() {
                 Some(extent) => factor = factor.wrapping_mul(extent),
                 None => extents.push(extent.clone()),
             }
@@ -107,7 +107,7 @@ impl Emitter<'_> {
         let mut terms: Vec<(Atom, Stride)> = Vec::new();
         let mut start = Stride::default();
         for (subscript, stride) in index.iter().zip(&self.strides[array.index()]) {
-            let linear = self.linearize(subscript);
+            let linear = Linear::of(subscript);
             start.plus(stride, linear.constant);
             for (atom, coefficient) in linear.terms {
                 match terms.iter_mut().find(|(present, _)| *present == atom) {

@@ -8,7 +8,7 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use loops::{CompareOp, Cond, Index};
 
 use super::Emitter;
-use super::linear::{Atom, Linear};
+use crate::linear::{Atom, Linear, known};
 
 impl Emitter<'_> {
     pub(super) fn iconst(&mut self, constant: i64) -> Value {
@@ -16,41 +16,8 @@ impl Emitter<'_> {
     }
 
     pub(super) fn index(&mut self, index: &Index) -> diag::Result<Value> {
-        let linear = self.linearize(index);
+        let linear = Linear::of(index);
         self.linear(&linear)
-    }
-
-    /// Multiplies out.
-    pub(super) fn linearize(&self, index: &Index) -> Linear {
-        match index {
-            Index::Const(constant) => Linear::constant(*constant),
-            Index::Param(param) => Linear::atom(Atom::Param(*param)),
-            Index::Var(var) => Linear::atom(Atom::Var(*var)),
-            Index::Add(a, b) => self.linearize(a).plus(&self.linearize(b), 1),
-            Index::Sub(a, b) => self.linearize(a).plus(&self.linearize(b), -1),
-            Index::Mul(a, factor) => self.linearize(a).scaled(*factor),
-            Index::FloorDiv(a, divisor) => {
-                let quotient = self.linearize(a).as_constant().and_then(|a| a.checked_div_euclid(*divisor));
-                quotient.map_or_else(|| Linear::atom(Atom::Opaque(index.clone())), Linear::constant)
-            }
-            Index::Mod(a, divisor) => {
-                let remainder = self.linearize(a).as_constant().and_then(|a| a.checked_rem_euclid(*divisor));
-                remainder.map_or_else(|| Linear::atom(Atom::Opaque(index.clone())), Linear::constant)
-            }
-            Index::Min(a, b) | Index::Max(a, b) => {
-                let (left, right) = (self.linearize(a), self.linearize(b));
-                match left.order(&right) {
-                    Some(order) if order.is_le() == matches!(index, Index::Min(..)) => left,
-                    Some(_) => right,
-                    None => Linear::atom(Atom::Opaque(index.clone())),
-                }
-            }
-            Index::Select(cond, a, b) => match self.known(cond) {
-                Some(true) => self.linearize(a),
-                Some(false) => self.linearize(b),
-                None => Linear::atom(Atom::Opaque(index.clone())),
-            },
-        }
     }
 
     /// Adds outer terms first, so that partial sums are invariant in inner loops.
@@ -163,7 +130,7 @@ impl Emitter<'_> {
         match index {
             Index::Const(_) | Index::Param(_) => 0,
             Index::Var(_) => {
-                let linear = self.linearize(index);
+                let linear = Linear::of(index);
                 linear.terms.iter().map(|(atom, _)| self.depth(atom)).max().unwrap_or(0)
             }
             Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
@@ -182,43 +149,9 @@ impl Emitter<'_> {
         }
     }
 
-    /// The value of a condition that does not depend on anything, for instance inside an unrolled loop.
-    pub(super) fn known(&self, cond: &Cond) -> Option<bool> {
-        match cond {
-            Cond::Compare(op, a, b) => {
-                let order = self.linearize(a).order(&self.linearize(b))?;
-                Some(match op {
-                    CompareOp::Eq => order.is_eq(),
-                    CompareOp::Ne => order.is_ne(),
-                    CompareOp::Lt => order.is_lt(),
-                    CompareOp::Le => order.is_le(),
-                    CompareOp::Gt => order.is_gt(),
-                    CompareOp::Ge => order.is_ge(),
-                })
-            }
-            Cond::Not(cond) => self.known(cond).map(|known| !known),
-            Cond::And(conds) => {
-                let known: Vec<_> = conds.iter().map(|cond| self.known(cond)).collect();
-                if known.contains(&Some(false)) {
-                    Some(false)
-                } else {
-                    known.iter().all(Option::is_some).then_some(true)
-                }
-            }
-            Cond::Or(conds) => {
-                let known: Vec<_> = conds.iter().map(|cond| self.known(cond)).collect();
-                if known.contains(&Some(true)) {
-                    Some(true)
-                } else {
-                    known.iter().all(Option::is_some).then_some(false)
-                }
-            }
-        }
-    }
-
     /// A condition as a byte, 0 or 1.
     pub(super) fn cond(&mut self, cond: &Cond) -> diag::Result<Value> {
-        if let Some(known) = self.known(cond) {
+        if let Some(known) = known(cond) {
             return Ok(self.b.ins().iconst(types::I8, i64::from(known)));
         }
         match cond {
@@ -250,7 +183,7 @@ impl Emitter<'_> {
 
     /// Ends the block with a branch that stops at the first part that decides.
     pub(super) fn branch(&mut self, cond: &Cond, then: Block, otherwise: Block) -> diag::Result<()> {
-        match (cond, self.known(cond)) {
+        match (cond, known(cond)) {
             (_, Some(known)) => {
                 self.b.ins().jump(if known { then } else { otherwise }, &[]);
                 Ok(())

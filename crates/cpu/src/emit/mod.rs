@@ -16,7 +16,6 @@ pub(crate) mod fault;
 mod gather;
 mod index;
 mod leaf;
-mod linear;
 mod outline;
 
 use std::borrow::Cow;
@@ -40,6 +39,7 @@ use crate::Options;
 use crate::call::Derived;
 use crate::compile::STAGE;
 use crate::leaves::Leaf;
+use crate::linear::{Linear, known};
 use crate::math::MathFunction;
 use crate::parallel::Region;
 
@@ -339,7 +339,7 @@ impl Emitter<'_> {
     }
 
     fn r#if(&mut self, cond: &Cond, then: &[Stmt], otherwise: &[Stmt]) -> diag::Result<()> {
-        if let Some(known) = self.known(cond) {
+        if let Some(known) = known(cond) {
             return self.stmts(if known { then } else { otherwise });
         }
         let join = self.b.create_block();
@@ -365,8 +365,8 @@ impl Emitter<'_> {
             return Ok(());
         }
         let known = self.holds.contains(&Cond::Compare(CompareOp::Lt, r#for.lo.clone(), r#for.hi.clone()));
-        let lo = self.linearize(&r#for.lo);
-        let hi = self.linearize(&r#for.hi);
+        let lo = Linear::of(&r#for.lo);
+        let hi = Linear::of(&r#for.hi);
         let runs = if known { Some(true) } else { lo.order(&hi).map(|order| order.is_lt()) };
         if runs == Some(false) {
             return Ok(());
@@ -402,7 +402,7 @@ impl Emitter<'_> {
                 }
                 _ => break,
             };
-            let (lo, hi) = (self.linearize(&inner.lo), self.linearize(&inner.hi));
+            let (lo, hi) = (Linear::of(&inner.lo), Linear::of(&inner.hi));
             let used = VarsUsed::of_indices([&inner.lo, &inner.hi]);
             if lo.order(&hi).is_none() && !inside.iter().any(|var| used.contains(var)) {
                 let (lo, hi) = (self.linear(&lo)?, self.linear(&hi)?);

@@ -6,9 +6,9 @@
 use loops::{ArrayId, Index, VarId};
 use program::ScalarType;
 
-use super::index::{Atom, Linear};
 use super::{Argument, Lower, Nest};
 use crate::lanes::ir::{Access, Address, Op, Type, ValueId, WordOp};
+use crate::linear::Linear;
 
 /// Accesses to one array that differ by a constant number of bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,7 +96,7 @@ impl Nest<'_> {
         let mut constant = 0_i64;
         let mut sum = None;
         for (subscript, stride) in subscripts.iter().zip(self.strides(array)?) {
-            let coefficient = subscript.of_inner(var);
+            let coefficient = subscript.coefficient(var);
             if coefficient == 0 {
                 continue;
             }
@@ -141,7 +141,7 @@ impl Nest<'_> {
             return Ok(*pointer);
         }
         let Group { array, subscripts } = self.groups[group].clone();
-        let index = subscripts.iter().map(|subscript| subscript.outer(subscript.constant)).collect();
+        let index = subscripts.iter().map(|subscript| self.outer(subscript)).collect();
         Ok(self.argument(Argument::Address(array, index)))
     }
 
@@ -189,7 +189,6 @@ impl Nest<'_> {
 
     /// Whether a group moves with a loop.
     pub(super) fn moves(&self, group: usize, var: VarId) -> bool {
-        let atom = Atom::Inner(var);
-        self.groups[group].subscripts.iter().any(|subscript| subscript.terms.iter().any(|(found, _)| *found == atom))
+        self.groups[group].subscripts.iter().any(|subscript| subscript.coefficient(var) != 0)
     }
 }

@@ -117,12 +117,9 @@ impl Nest<'_> {
 
     /// The cells that a loop can keep in registers.
     pub(super) fn promotable(&mut self, r#for: &For) -> Vec<Candidate> {
-        let inner = self.inner.clone();
         let mut found = Vec::new();
         let mut around = Around { sure: true, conditions: Vec::new(), loops: vec![r#for.var] };
-        self.inner.push(r#for.var);
         self.collect(&r#for.body, &mut around, &mut found);
-        self.inner = inner;
 
         let mut arrays: Vec<ArrayId> =
             found.iter().filter(|access| access.written).map(|access| access.array).collect();
@@ -168,7 +165,7 @@ impl Nest<'_> {
         let apart = |a: &Place, b: &Place| {
             a.subscripts.iter().zip(&b.subscripts).any(|(a, b)| {
                 let difference = a.clone().plus(b, -1).as_constant();
-                a.of_inner(vector) == 0 && difference.is_some_and(|difference| difference != 0)
+                a.coefficient(vector) == 0 && difference.is_some_and(|difference| difference != 0)
             })
         };
         let all_apart = cells
@@ -185,7 +182,6 @@ impl Nest<'_> {
             match stmt {
                 Stmt::For(inner) => {
                     around.loops.push(inner.var);
-                    self.inner.push(inner.var);
                     let runs = self.surely_runs(inner);
                     self.collect_maybe(&inner.body, runs, around, found);
                 }

@@ -3,9 +3,9 @@
 use loops::{CompareOp, Cond};
 use program::ScalarType;
 
-use super::index::Linear;
 use super::{Lower, Nest};
 use crate::lanes::ir::{self, BinaryOp, Op, Type, UnaryOp, ValueId, WordOp};
+use crate::linear::Linear;
 
 impl Nest<'_> {
     /// Whether a condition is the same for all lanes.
@@ -99,17 +99,17 @@ impl Nest<'_> {
     /// `difference op 0` in each lane.
     fn compare_lanes(&mut self, op: CompareOp, difference: &Linear) -> Lower<ValueId> {
         let vector = self.vector.ok_or("no vector loop")?;
-        let per_lane = difference.of_inner(vector).wrapping_mul(self.step);
+        let per_lane = difference.coefficient(vector).wrapping_mul(self.step);
         // A step of one, up or down, cuts the lanes at one place.
         let (op, difference) = match per_lane {
-            -1 => (op.swapped(), Linear::default().plus(difference, -1)),
+            -1 => (op.swapped(), difference.scaled(-1)),
             _ => (op, difference.clone()),
         };
         if per_lane.abs() != 1 {
             return self.compare_numbers(op, &difference, per_lane);
         }
         // first + lane op 0
-        let before = self.linear_word(&Linear::default().plus(&difference, -1))?;
+        let before = self.linear_word(&difference.scaled(-1))?;
         Ok(match op {
             CompareOp::Lt => self.make(Type::Mask, Op::Prefix(before)),
             CompareOp::Ge => {

@@ -4,91 +4,40 @@ use loops::{Cond, Index, VarId};
 
 use super::{Argument, Lower, Nest};
 use crate::lanes::ir::{Op, Type, ValueId, WordOp};
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Atom {
-    /// A loop of the nest.
-    Inner(VarId),
-    /// Something that is constant in the nest.
-    Outer(Index),
-}
-
-/// `constant + Σ coefficient * atom`, each atom once and no coefficient zero.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Linear {
-    pub(super) constant: i64,
-    pub(super) terms: Vec<(Atom, i64)>,
-}
-
-impl Linear {
-    fn atom(atom: Atom) -> Linear {
-        Linear { constant: 0, terms: vec![(atom, 1)] }
-    }
-
-    /// `self + factor * other`
-    pub(super) fn plus(mut self, other: &Linear, factor: i64) -> Linear {
-        self.constant = self.constant.wrapping_add(other.constant.wrapping_mul(factor));
-        for (atom, coefficient) in &other.terms {
-            let added = coefficient.wrapping_mul(factor);
-            match self.terms.iter_mut().find(|(present, _)| present == atom) {
-                Some((_, present)) => *present = present.wrapping_add(added),
-                None => self.terms.push((atom.clone(), added)),
-            }
-        }
-        self.terms.retain(|(_, coefficient)| *coefficient != 0);
-        self
-    }
-
-    pub(super) fn as_constant(&self) -> Option<i64> {
-        self.terms.is_empty().then_some(self.constant)
-    }
-
-    pub(super) fn of_inner(&self, var: VarId) -> i64 {
-        let found = self.terms.iter().find(|(atom, _)| *atom == Atom::Inner(var));
-        found.map_or(0, |(_, coefficient)| *coefficient)
-    }
-
-    pub(super) fn inner(&self) -> impl Iterator<Item = (VarId, i64)> {
-        self.terms.iter().filter_map(|(atom, coefficient)| match atom {
-            Atom::Inner(var) => Some((*var, *coefficient)),
-            Atom::Outer(_) => None,
-        })
-    }
-
-    /// What is constant in the nest, with `constant` added.
-    pub(super) fn outer(&self, constant: i64) -> Index {
-        let terms = self.terms.iter().filter_map(|(atom, coefficient)| match atom {
-            Atom::Inner(_) => None,
-            Atom::Outer(index) if *coefficient == 1 => Some(index.clone()),
-            Atom::Outer(index) => Some(Index::Mul(Box::new(index.clone()), *coefficient)),
-        });
-        let sum = terms.reduce(|a, b| Index::Add(Box::new(a), Box::new(b)));
-        match sum {
-            None => Index::Const(constant),
-            Some(sum) if constant == 0 => sum,
-            Some(sum) => Index::Add(Box::new(sum), Box::new(Index::Const(constant))),
-        }
-    }
-}
+use crate::linear::{Atom, Linear};
 
 impl Nest<'_> {
     /// Fails for divisions, minima and choices that a loop of the nest takes part in.
     pub(super) fn linear(&self, index: &Index) -> Lower<Linear> {
-        Ok(match index {
-            Index::Const(constant) => Linear { constant: *constant, terms: Vec::new() },
-            Index::Param(_) => Linear::atom(Atom::Outer(index.clone())),
-            Index::Var(var) if self.inner.contains(var) => Linear::atom(Atom::Inner(*var)),
-            Index::Var(_) => Linear::atom(Atom::Outer(index.clone())),
-            Index::Add(a, b) => self.linear(a)?.plus(&self.linear(b)?, 1),
-            Index::Sub(a, b) => self.linear(a)?.plus(&self.linear(b)?, -1),
-            Index::Mul(a, factor) => Linear::default().plus(&self.linear(a)?, *factor),
-            Index::FloorDiv(..) | Index::Mod(..) | Index::Min(..) | Index::Max(..) | Index::Select(..) => {
-                if self.mentions_nest(index) {
-                    return Err("index arithmetic that is not linear in its loops".to_owned());
-                }
-                Linear::atom(Atom::Outer(index.clone()))
-            }
-        })
+        let linear = Linear::of(index);
+        let hidden = |(atom, _): &(Atom, i64)| matches!(atom, Atom::Opaque(index) if self.mentions_nest(index));
+        if linear.terms.iter().any(hidden) {
+            return Err("index arithmetic that is not linear in its loops".to_owned());
+        }
+        Ok(linear)
+    }
+
+    /// The variable, if an atom is a loop of the nest.
+    fn inner_var(&self, atom: &Atom) -> Option<VarId> {
+        match atom {
+            Atom::Var(var) if self.inner.contains(var) => Some(*var),
+            _ => None,
+        }
+    }
+
+    /// What of a form is constant in the nest.
+    pub(super) fn outer(&self, linear: &Linear) -> Index {
+        let terms = linear.terms.iter().filter(|(atom, _)| self.inner_var(atom).is_none());
+        let terms = terms.map(|(atom, coefficient)| match coefficient {
+            1 => atom.to_index(),
+            _ => Index::Mul(Box::new(atom.to_index()), *coefficient),
+        });
+        let sum = terms.reduce(|a, b| Index::Add(Box::new(a), Box::new(b)));
+        match (sum, linear.constant) {
+            (None, constant) => Index::Const(constant),
+            (Some(sum), 0) => sum,
+            (Some(sum), constant) => Index::Add(Box::new(sum), Box::new(Index::Const(constant))),
+        }
     }
 
     fn mentions_nest(&self, index: &Index) -> bool {
@@ -142,7 +91,7 @@ impl Nest<'_> {
     fn two(&mut self, op: WordOp, a: &Index, b: &Index) -> Lower<ValueId> {
         let vector = self.vector;
         let moves = |nest: &Self, index: &Index| match nest.linear(index) {
-            Ok(linear) => vector.is_some_and(|vector| linear.of_inner(vector) != 0),
+            Ok(linear) => vector.is_some_and(|vector| linear.coefficient(vector) != 0),
             Err(_) => false,
         };
         if matches!(op, WordOp::Min | WordOp::Max) && (moves(self, a) || moves(self, b)) {
@@ -153,14 +102,14 @@ impl Nest<'_> {
     }
 
     pub(super) fn linear_word(&mut self, linear: &Linear) -> Lower<ValueId> {
-        let outer = linear.outer(linear.constant);
-        let mut sum = match outer {
+        let mut sum = match self.outer(linear) {
             Index::Const(constant) => self.word(constant),
             outer => self.argument(Argument::Index(outer)),
         };
-        for (var, coefficient) in linear.inner().collect::<Vec<_>>() {
+        for (atom, coefficient) in &linear.terms {
+            let Some(var) = self.inner_var(atom) else { continue };
             let value = *self.state.vars.get(&var.0).ok_or("a loop variable without a value")?;
-            let term = self.times(value, coefficient);
+            let term = self.times(value, *coefficient);
             sum = self.add(sum, term);
         }
         Ok(sum)

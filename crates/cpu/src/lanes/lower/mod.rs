@@ -20,7 +20,7 @@ mod targets;
 
 use std::collections::BTreeMap;
 
-use loops::{ArrayId, For, Index, Kernel, LocalId, LoopKind, ScalarId, VarId};
+use loops::{ArrayId, For, Index, Kernel, LocalId, LoopKind, ScalarId, VarId, VarsBound, Visit};
 use program::{ScalarType, Value};
 
 use self::access::{Group, Loaded};
@@ -64,7 +64,7 @@ pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str) -> Lower<Lowered> 
     // The first time finds out which pointers there are; the second time every loop steps those that it moves.
     let mut groups = Vec::new();
     for _ in 0..2 {
-        let mut nest = Nest::new(kernel, lanes, name, groups);
+        let mut nest = Nest::new(kernel, r#for, lanes, name, groups);
         nest.vector(r#for)?;
         if let Some(program) = nest.finish_if_stable() {
             let arguments = std::mem::take(&mut nest.arguments);
@@ -88,7 +88,7 @@ struct Nest<'k> {
     body: Vec<Stmt>,
     vector: Option<VarId>,
     step: i64,
-    /// Loop variables of this nest.
+    /// The loop variables of this nest, all of them.
     inner: Vec<VarId>,
     state: State,
     mask: Option<ValueId>,
@@ -124,7 +124,9 @@ impl State {
 }
 
 impl<'k> Nest<'k> {
-    fn new(kernel: &'k Kernel, lanes: u32, name: &str, groups: Vec<Group>) -> Nest<'k> {
+    fn new(kernel: &'k Kernel, r#for: &For, lanes: u32, name: &str, groups: Vec<Group>) -> Nest<'k> {
+        let mut bound = VarsBound(vec![r#for.var]);
+        bound.block(&r#for.body);
         let program = Program { name: name.to_owned(), lanes, slots: 0, types: Vec::new(), body: Vec::new() };
         Nest {
             kernel,
@@ -135,7 +137,7 @@ impl<'k> Nest<'k> {
             body: Vec::new(),
             vector: None,
             step: 1,
-            inner: Vec::new(),
+            inner: bound.0,
             state: State::default(),
             mask: None,
             base_mask: None,

@@ -3,9 +3,9 @@
 use diag::deadline;
 use loops::{For, Index, LocalId, Stmt, VarId, VarsUsed, Visit};
 
-use super::index::Linear;
 use super::{Lower, Nest, State};
 use crate::lanes::ir::{self, Access, Carried, Loop, Op, Type, ValueId, WordOp};
+use crate::linear::Linear;
 
 impl Nest<'_> {
     /// The vector loop itself: whole groups of lanes, then the rest under a mask, then what lanes have in common.
@@ -214,9 +214,6 @@ impl Nest<'_> {
 
     /// Puts the variable and the pointers of the groups that move with it to where the loop starts.
     fn enter_loop(&mut self, var: VarId, lo: ValueId) -> Lower<()> {
-        if !self.inner.contains(&var) {
-            self.inner.push(var);
-        }
         self.state.vars.insert(var.0, lo);
         for group in 0..self.groups_known {
             if !self.moves(group, var) {
