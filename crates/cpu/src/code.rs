@@ -140,7 +140,7 @@ pub(crate) extern "C" fn shuffle_bytes(
 #[cfg(test)]
 pub(crate) type LeafEntry = unsafe extern "sysv64" fn(*const u64) -> i32;
 
-/// Leaves in a module of their own, to run lane programs on one stretch of memory in tests.
+/// Leaves in a module of their own, for the tier that Cranelift's pieces are needed on, to run lane programs on one stretch of memory in tests.
 #[cfg(test)]
 pub(crate) struct Leaves {
     module: OwnedModule,
@@ -151,7 +151,7 @@ impl Leaves {
     pub(crate) fn new() -> diag::Result<Leaves> {
         use cranelift_jit::JITBuilder;
         let mut builder =
-            JITBuilder::with_isa(crate::isa::host(crate::Tier::native())?, cranelift_module::default_libcall_names());
+            JITBuilder::with_isa(crate::isa::host(crate::Tier::Baseline)?, cranelift_module::default_libcall_names());
         builder.symbols(crate::math::symbols());
         builder.symbols(crate::libcalls::symbols());
         Ok(Leaves { module: OwnedModule::new(JITModule::new(builder)) })
@@ -165,7 +165,8 @@ impl Leaves {
         let mut context = module.make_context();
         context.func.signature = crate::lanes::signature(module);
         let id = module.declare_function(name, Linkage::Local, &context.func.signature).map_err(bug)?;
-        crate::lanes::clif::emit(program, module.target_config(), &mut context.func)?;
+        let fused = crate::isa::has_fma(module.isa());
+        crate::lanes::clif::emit(program, module.target_config(), fused, &mut context.func)?;
         module.define_function(id, &mut context).map_err(bug)?;
         Ok(id)
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 
 use crate::Tier;
@@ -19,6 +19,12 @@ pub(crate) fn host(tier: Tier) -> diag::Result<OwnedTargetIsa> {
     }
     let mut hosts = HOSTS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
     hosts.entry(tier).or_insert_with(|| make(tier)).clone().map_err(|what| diag::Error::bug("cpu", what))
+}
+
+/// Whether there is an instruction for multiply-adds that are rounded once. Only x86-64 says; all others have one.
+pub(crate) fn has_fma(isa: &dyn TargetIsa) -> bool {
+    let flags = isa.isa_flags();
+    flags.iter().find(|flag| flag.name == "has_fma").is_none_or(|flag| flag.as_bool() == Some(true))
 }
 
 /// What Cranelift may use on x86-64, by the tier that has it.

@@ -6,10 +6,10 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module};
 
-use crate::Tier;
 use crate::compile::{bug, check_time, disassemble};
 use crate::lanes::lower::Lowered;
 use crate::lanes::{clif, signature, x86};
+use crate::{Tier, isa};
 
 /// A vector loop and what became of it.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(crate) fn define(
         }
         let mut context = module.make_context();
         context.func.signature = signature(module);
-        clif::emit(program, module.target_config(), &mut context.func)?;
+        clif::emit(program, module.target_config(), isa::has_fma(isa), &mut context.func)?;
         context.set_disasm(keep_text);
         check_time(&context.func)?;
         module.define_function(*function, &mut context).map_err(bug)?;

@@ -11,6 +11,7 @@ mod call;
 mod code;
 mod compile;
 mod emit;
+mod fma;
 mod isa;
 pub mod lanes;
 mod leaves;

@@ -185,7 +185,7 @@ impl Emitter<'_> {
     /// A mathematical function: its definition if that is short, else a call.
     fn call(&mut self, function: MathFunction, arguments: &[Value]) -> diag::Result<Value> {
         if function.is_short() {
-            return function.emit(&mut self.b, arguments);
+            return function.emit(&mut self.b, self.fused, arguments);
         }
         let callee = match self.functions.get(&function) {
             Some(callee) => *callee,

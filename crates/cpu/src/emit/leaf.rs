@@ -9,6 +9,7 @@ use loops::{Expr, For};
 use program::{BinaryOp, ScalarType};
 
 use super::{Emitter, clif_type, slot};
+use crate::fma::multiply_add;
 use crate::lanes;
 use crate::lanes::lower::Argument;
 use crate::leaves::Leaf;
@@ -95,7 +96,7 @@ impl Emitter<'_> {
         let ty: ScalarType = value.ty;
         if let Some((a, b)) = loops::fused_factors(op, value) {
             let (a, b) = (self.expr(a)?, self.expr(b)?);
-            return Ok(self.b.ins().fma(a, b, old));
+            return Ok(multiply_add(&mut self.b, self.fused, [[a, b, old]])[0]);
         }
         let value = self.expr(value)?;
         self.binary(op, ty, old, value)

@@ -38,6 +38,7 @@ use self::outline::Iterations;
 use crate::Options;
 use crate::call::Derived;
 use crate::compile::STAGE;
+use crate::isa;
 use crate::leaves::Leaf;
 use crate::linear::{Linear, known};
 use crate::math::MathFunction;
@@ -81,11 +82,13 @@ fn emit_part(
 ) -> diag::Result<Vec<Iterations>> {
     let mut context = FunctionBuilderContext::new();
     let config = module.target_config();
+    let fused = isa::has_fma(module.isa());
     let b = FunctionBuilder::new(function, &mut context);
     let mut emitter = Emitter {
         kernel,
         check_bounds: options.check_bounds || !kernel.is_in_bounds(),
         module,
+        fused,
         b,
         params: Vec::new(),
         scalars: Vec::new(),
@@ -158,6 +161,8 @@ struct Emitter<'a> {
     kernel: &'a Kernel,
     check_bounds: bool,
     module: &'a mut JITModule,
+    /// The host has multiply-adds.
+    fused: bool,
     b: FunctionBuilder<'a>,
     params: Vec<Value>,
     scalars: Vec<Value>,

@@ -8,6 +8,8 @@ use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use cranelift_frontend::FunctionBuilder;
 
+use crate::fma::multiply_add;
+
 /// How Cranelift names a format.
 pub(crate) trait ClifFormat: Format {
     const TYPE: Type;
@@ -47,12 +49,14 @@ impl ClifFormat for f64 {
 /// Appends to the present block of a function. Conditions are bytes; equal constants are merged by Cranelift.
 pub(super) struct Instructions<'a, 'f, T> {
     b: &'a mut FunctionBuilder<'f>,
+    /// The host has multiply-adds.
+    fused: bool,
     format: PhantomData<T>,
 }
 
 impl<'a, 'f, T> Instructions<'a, 'f, T> {
-    pub(super) fn new(b: &'a mut FunctionBuilder<'f>) -> Instructions<'a, 'f, T> {
-        Instructions { b, format: PhantomData }
+    pub(super) fn new(b: &'a mut FunctionBuilder<'f>, fused: bool) -> Instructions<'a, 'f, T> {
+        Instructions { b, fused, format: PhantomData }
     }
 }
 
@@ -84,7 +88,6 @@ impl<T: ClifFormat> Ops for Instructions<'_, '_, T> {
         sub(a, b) fsub;
         mul(a, b) fmul;
         div(a, b) fdiv;
-        fma(a, b, c) fma;
         sqrt(a) sqrt;
         neg(a) fneg;
         abs(a) fabs;
@@ -99,6 +102,10 @@ impl<T: ClifFormat> Ops for Instructions<'_, '_, T> {
         int_and(a, b) band;
         int_or(a, b) bor;
         int_xor(a, b) bxor;
+    }
+
+    fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
+        multiply_add(self.b, self.fused, [[a, b, c]])[0]
     }
 
     fn lt(&mut self, a: Value, b: Value) -> Value {

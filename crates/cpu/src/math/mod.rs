@@ -17,6 +17,7 @@ use cranelift_module::{FuncId, Linkage, Module};
 use program::{BinaryOp, ScalarType, UnaryOp};
 
 use self::instructions::{ClifFormat, Instructions};
+use crate::isa;
 
 /// A function of floats of one type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,12 +53,12 @@ pub(crate) fn binary(op: BinaryOp, ty: ScalarType) -> Option<MathFunction> {
 
 /// Appends what turns the bits of a float that is only stored, in 32 bits, into an `f32`.
 pub(crate) fn widen(b: &mut FunctionBuilder<'_>, half: ::math::Half, bits: Value) -> Value {
-    half.widen(&mut Instructions::<f32>::new(b), bits)
+    half.widen(&mut Instructions::<f32>::new(b, false), bits)
 }
 
 /// Appends the opposite.
 pub(crate) fn narrow(b: &mut FunctionBuilder<'_>, half: ::math::Half, x: Value) -> Value {
-    half.narrow(&mut Instructions::<f32>::new(b), x)
+    half.narrow(&mut Instructions::<f32>::new(b, false), x)
 }
 
 impl MathFunction {
@@ -72,12 +73,12 @@ impl MathFunction {
         self.name == Name::Remainder
     }
 
-    /// Appends the definition.
-    pub(crate) fn emit(self, b: &mut FunctionBuilder<'_>, arguments: &[Value]) -> diag::Result<Value> {
+    /// Appends the definition; `fused` says whether the host has instructions for multiply-adds.
+    pub(crate) fn emit(self, b: &mut FunctionBuilder<'_>, fused: bool, arguments: &[Value]) -> diag::Result<Value> {
         if self.double {
-            self.apply(&mut Instructions::<f64>::new(b), arguments)
+            self.apply(&mut Instructions::<f64>::new(b, fused), arguments)
         } else {
-            self.apply(&mut Instructions::<f32>::new(b), arguments)
+            self.apply(&mut Instructions::<f32>::new(b, fused), arguments)
         }
     }
 
@@ -126,7 +127,7 @@ impl MathFunction {
         b.seal_block(block);
         b.switch_to_block(block);
         let arguments = b.block_params(block).to_vec();
-        let result = self.emit(&mut b, &arguments)?;
+        let result = self.emit(&mut b, isa::has_fma(module.isa()), &arguments)?;
         b.ins().return_(&[result]);
         b.finalize(module.target_config());
         module.define_function(id, context).map_err(bug)

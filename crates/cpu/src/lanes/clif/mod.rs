@@ -25,15 +25,21 @@ use super::facts::{Cut, Facts};
 use super::ir::{BinaryOp, Loop, Op, Program, ShiftOp, Stmt, Type, UnaryOp, ValueId, WordOp};
 use super::verify::Verified;
 use crate::compile::STAGE;
+use crate::fma::multiply_add;
 
-/// Fills `function`, whose signature is that of a leaf.
-pub(crate) fn emit(program: &Verified, config: TargetFrontendConfig, function: &mut Function) -> diag::Result<()> {
+/// Fills `function`, whose signature is that of a leaf; `fused` says whether the host has multiply-adds.
+pub(crate) fn emit(
+    program: &Verified,
+    config: TargetFrontendConfig,
+    fused: bool,
+    function: &mut Function,
+) -> diag::Result<()> {
     let mut context = FunctionBuilderContext::new();
     let cut = Cut::of(program, 16);
     let facts = Facts::of(program, cut);
     let b = FunctionBuilder::new(function, &mut context);
     let places = vec![Vec::new(); program.types.len()];
-    let mut emitter = Emitter { program, cut, facts, b, places, arguments: ClifValue::reserved_value() };
+    let mut emitter = Emitter { program, cut, facts, fused, b, places, arguments: ClifValue::reserved_value() };
     emitter.start()?;
     emitter.stmts(&program.body)?;
     emitter.leave(0);
@@ -45,6 +51,7 @@ struct Emitter<'a> {
     program: &'a Program,
     cut: Cut,
     facts: Facts,
+    fused: bool,
     b: FunctionBuilder<'a>,
     /// The pieces of every value; one if it is uniform.
     places: Vec<Vec<ClifValue>>,
@@ -198,12 +205,11 @@ impl Emitter<'_> {
                     }
                 })
                 .collect(),
-            Op::Fma(a, b, c) => pieces
-                .map(|position| {
-                    let (x, y, z) = (self.piece(a, position), self.piece(b, position), self.piece(c, position));
-                    self.b.ins().fma(x, y, z)
-                })
-                .collect(),
+            Op::Fma(a, b, c) => {
+                let operands: Vec<_> =
+                    pieces.map(|position| [a, b, c].map(|operand| self.piece(operand, position))).collect();
+                multiply_add(&mut self.b, self.fused, operands)
+            }
             Op::Convert(a) => {
                 let (from, to) = (self.element(a)?, self.element(value)?);
                 pieces.map(|position| self.convert(from, to, self.piece(a, position))).collect()
