@@ -97,10 +97,15 @@ pub fn compile_with(kernel: &loops::Verified, options: &Options) -> diag::Result
 
     let mut context = module.make_context();
     context.func.signature = signature(module);
-    let emitted = emit::emit(kernel, options, module, &mut context.func)?;
+    // Where subscripts are checked one by one, iterations run so, too.
+    let checked = options.check_bounds || !kernel.is_in_bounds();
+    let lowered = if checked { Vec::new() } else { leaves::lower(kernel, module)? };
+    let has_lanes = |r#for: &loops::For| lowered.iter().any(|leaf| leaf.var == r#for.var && leaf.made.is_ok());
+    let kernel = &kernel.with_sums_spread(|r#for| !has_lanes(r#for));
+    let emitted = emit::emit(kernel, options, &lowered, module, &mut context.func)?;
     let mut clif = if options.keep_text { context.func.display().to_string() } else { String::new() };
 
-    let leaves = leaves::define(module, tier, &emitted.leaves, &*isa, options.keep_text)?;
+    let leaves = leaves::define(module, tier, &lowered, &*isa, options.keep_text)?;
     let (function, start) = define(module, &kernel.name, &mut context)?;
     let mut asm = if options.keep_text { disassemble(&context, &*isa)? + &leaves } else { String::new() };
     for (id, function) in emitted.outlined {
@@ -124,7 +129,7 @@ pub fn compile_with(kernel: &loops::Verified, options: &Options) -> diag::Result
         }
     }
     module.finalize_definitions().map_err(bug)?;
-    let lanes = if options.keep_text { leaves::text(&emitted.leaves) } else { String::new() };
+    let lanes = if options.keep_text { leaves::text(&lowered) } else { String::new() };
     let signature = call::Signature::new(kernel, emitted.derived, emitted.sites, emitted.regions);
     let id = KERNELS.fetch_add(1, Ordering::Relaxed);
     Ok(Compiled { id, signature, code: Code::new(owner, function, start)?, clif, asm, lanes })

@@ -1,9 +1,9 @@
 //! Vector loops as lane programs: the same bits on every tier of this host as in the interpreter.
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
-use farkas_cpu::{Options, Tier};
+use farkas_cpu::{CallError, Options, Tier};
 use interp::{Env, run_loops};
-use program::{Data, Value, bf16, f16};
+use program::{Data, FaultKind, Value, bf16, f16};
 
 mod run;
 use run::{buffers, compiled_with, verified};
@@ -84,28 +84,62 @@ kernel sum(N; x: in f32[N], y: inout f32[]) {
 }
 ";
     let values: Vec<f32> = (0..1000).map(|at| (at as f32).sin()).collect();
-    let mut results = Vec::new();
-    for tier in tiers() {
-        let compiled = compiled_with(text, &options(tier));
-        let mut arrays = [Data::from(values.clone()), Data::from(vec![0.5f32])];
-        compiled.call(&[1000], &[], &mut buffers(&verified(text), &mut arrays)).expect("it runs");
-        results.push(arrays[1].get(0));
+    agree(text, &[1000], &[], &[Data::from(values), Data::from(vec![0.5f32])]);
+}
+
+const GATHERS: &str = "
+kernel gathers(N, M; x: in f32[M, 3], at: in i64[N], y: inout f32[N], z: inout f32[N, M]) {
+    vector(8) for i in 0..N {
+        y[i] = gather(x, at[i], index(2)) * select(cond(i < 5), gather(x, at[i] + 1, at[0]), 2.0)
+        scatter(z, index(i), at[i]) last= y[i]
+        scatter(z, index(i), at[0]) += y[i]
     }
-    assert!(results.windows(2).all(|pair| pair[0] == pair[1]), "{results:?}");
+}
+";
+
+#[test]
+fn cells_that_depend_on_data_are_gathered_and_scattered() {
+    let at: Vec<i64> = (0..20).map(|position| if position < 5 { position % 3 } else { position - 3 }).collect();
+    let lanes = agree(GATHERS, &[20, 17], &[], &[floats(51), Data::from(at), floats(20), floats(340)]);
+    for part in ["gather ", "scatter ", "check "] {
+        assert!(lanes.contains(part), "{part}: {lanes}");
+    }
+}
+
+#[test]
+fn lanes_outside_an_array_are_reported() {
+    for (lane, bad, extent) in [(3, 17, 17), (11, -1, 17), (19, i64::MAX, 17)] {
+        let mut at: Vec<i64> = (0..20).map(|position| position % 3).collect();
+        at[lane] = bad;
+        let kernel = verified(GATHERS);
+        for tier in tiers() {
+            let compiled = compiled_with(GATHERS, &options(tier));
+            let mut arrays = [floats(51), Data::from(at.clone()), floats(20), floats(340)];
+            let before = arrays[3].clone();
+            let failed = compiled.call(&[20, 17], &[], &mut buffers(&kernel, &mut arrays));
+            let Err(CallError::Fault(fault)) = failed else { panic!("{tier}: {failed:?}") };
+            let expected = FaultKind::Subscript { array: "x".to_owned(), dimension: Some(1), index: bad, extent };
+            assert_eq!(fault.kind, expected, "{tier}");
+            // Nothing of the group is stored.
+            let mut unchanged = lane / 8 * 8 * 17..340;
+            assert!(unchanged.all(|cell| arrays[3].get(cell) == before.get(cell)), "{tier}");
+        }
+    }
 }
 
 #[test]
 fn a_loop_that_has_no_lanes_says_why() {
     let text = "
-kernel gathers(N; x: in f32[N], at: in i64[N], y: out f32[N]) {
+kernel folded(N; x: in f32[N], s: inout f32[]) {
     vector(8) for i in 0..N {
-        y[i] = gather(x, at[i])
+        s[] += x[i] * x[i mod 3]
     }
 }
 ";
-    let at: Vec<i64> = (0..20).map(|position| 19 - position).collect();
-    let lanes = agree(text, &[20], &[], &[floats(20), Data::from(at), floats(20)]);
-    assert_eq!(lanes, "# loop i: no lanes: a cell that depends on data\n");
+    // The sum has the bits that it would have in lanes.
+    let tenths = || Data::from((0..20).map(|at| at as f32 / 10.0).collect::<Vec<_>>());
+    let lanes = agree(text, &[20], &[], &[tenths(), floats(1)]);
+    assert_eq!(lanes, "# loop i: no lanes: index arithmetic that is not linear in its loops\n");
 }
 
 #[test]

@@ -53,6 +53,10 @@ impl Env {
         Ok(())
     }
 
+    pub(crate) fn check_arrays(&self, declared: usize) -> Result<(), Error> {
+        check_count("arrays", declared, self.arrays.len())
+    }
+
     /// Checks all array arguments, then moves them out and allocates the rest. Nothing is moved on an error.
     pub(crate) fn take_arrays(&mut self, declared: Vec<Declared>) -> Result<Vec<Memory>, Error> {
         check_count("arrays", declared.len(), self.arrays.len())?;

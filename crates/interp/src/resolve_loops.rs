@@ -23,6 +23,9 @@ pub fn run_concurrently(kernel: &Verified, env: &mut Env, seed: u64) -> Result<(
 }
 
 fn run(kernel: &Verified, env: &mut Env, mut random: Option<Random>) -> Result<(), Error> {
+    let given = kernel.arrays.len();
+    env.check_arrays(given)?;
+    let kernel = &kernel.with_sums_spread(|_| true);
     env.check_params(&kernel.params.iter().map(String::as_str).collect::<Vec<_>>())?;
     let scalars = kernel.scalars.iter().map(|scalar| (scalar.name.as_str(), scalar.ty));
     env.check_scalars(&scalars.collect::<Vec<_>>())?;
@@ -30,7 +33,11 @@ fn run(kernel: &Verified, env: &mut Env, mut random: Option<Random>) -> Result<(
     let declared = resolver.arrays()?;
     let body = resolver.block(&kernel.body);
     let locals = kernel.locals.iter().map(|local| Value::from_i64(local.ty, 0)).collect();
-    let mut arrays = env.take_arrays(declared)?;
+    // The cells of lanes are nobody's arguments.
+    env.arrays.resize(kernel.arrays.len(), None);
+    let arrays = env.take_arrays(declared);
+    env.arrays.truncate(given);
+    let mut arrays = arrays?;
     if let Some(random) = &mut random {
         let unwritten = arrays.iter_mut().filter(|memory| memory.declared.role == Role::Local);
         unwritten.for_each(|memory| random.spoil(memory));

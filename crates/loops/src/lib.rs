@@ -15,6 +15,7 @@ mod fast;
 mod fix;
 mod hoist;
 mod ir;
+mod lane_sums;
 mod magnitude;
 mod narrow;
 mod optimize;
@@ -43,6 +44,7 @@ pub use ir::{
     ArrayDecl, ArrayId, Each, Expr, ExprKind, For, Kernel, LocalDecl, LocalId, LoopKind, Parallel, Reduction,
     ScalarDecl, ScalarId, Space, Stmt, Target, combines, fused_factors,
 };
+pub use lane_sums::{LaneSum, lane_sums, spread_sums};
 pub use magnitude::index_arithmetic_fits;
 pub use narrow::narrow;
 pub use optimize::optimize;

@@ -246,7 +246,7 @@ fn known_length(f: &For) -> Option<Index> {
 }
 
 /// What changes nothing it is combined with, not even the sign of a zero.
-fn neutral(op: BinaryOp, ty: ScalarType) -> Value {
+pub(crate) fn neutral(op: BinaryOp, ty: ScalarType) -> Value {
     let by = match op {
         BinaryOp::Mul => ReduceOp::Prod,
         BinaryOp::Min => ReduceOp::Min,

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::Path;
 
 use loops::{
-    Kernel, cascade, contract, fast, hoist, narrow, optimize, parse, partials, promote, rebase, simplify, strips,
-    unroll, verify,
+    Kernel, cascade, contract, fast, hoist, narrow, optimize, parse, partials, promote, rebase, simplify, spread_sums,
+    strips, unroll, verify,
 };
 
 fn pass(name: &str) -> fn(Kernel) -> Kernel {
@@ -27,6 +27,7 @@ fn pass(name: &str) -> fn(Kernel) -> Kernel {
         "contract" => |kernel| contract(simplify(kernel)),
         "promote" => |kernel| simplify(promote(simplify(kernel))),
         "hoist" => |kernel| hoist(simplify(kernel)),
+        "spread" => |kernel| simplify(spread_sums(simplify(kernel), &mut |_| true)),
         "optimize" => optimize,
         _ => panic!("there is no pass `{name}`"),
     }

@@ -18,6 +18,13 @@ pub(crate) struct Site {
     pub(crate) span: Option<Span>,
 }
 
+impl Site {
+    /// Whether a failure reports one value.
+    pub(crate) fn reports_value(&self) -> bool {
+        self.kind != SiteKind::DivisionByZero
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SiteKind {
     DivisionByZero,

@@ -3,36 +3,42 @@
 //! In: a vector loop.  Out: its arguments in a block on the stack, a call, and what came back; or nothing, if the loop has
 //! to run one iteration after the other.
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Value, types};
-use cranelift_module::{Linkage, Module};
+use cranelift_module::Module;
 use loops::{Expr, For};
 use program::{BinaryOp, ScalarType};
 
+use super::fault::Site;
 use super::{Emitter, clif_type, slot};
 use crate::fma::multiply_add;
-use crate::lanes;
-use crate::lanes::lower::Argument;
-use crate::leaves::Leaf;
+use crate::lanes::lower::{Argument, Lowered};
 
 impl Emitter<'_> {
     /// Whether the loop is a leaf, which is called here.
     pub(super) fn leaf(&mut self, r#for: &For) -> diag::Result<bool> {
-        if !r#for.kind.is_vector() || self.check_bounds {
-            return Ok(false);
-        }
-        let number = self.leaf_number(r#for)?;
-        let Ok((function, lowered)) = &self.leaves[number].made else { return Ok(false) };
-        let (function, arguments) = (*function, lowered.arguments.clone());
-        let size =
-            u32::try_from(8 * (arguments.len() + 1)).map_err(|_| diag::Error::bug("cpu", "too many arguments"))?;
+        let leaf = self.leaves.iter().find(|leaf| leaf.var == r#for.var && r#for.kind.is_vector());
+        let Some(Ok((function, lowered))) = leaf.map(|leaf| &leaf.made) else { return Ok(false) };
+        let Lowered { arguments, sites, .. } = lowered;
+        // Behind the arguments: where to report, and the place for that.
+        let words = arguments.len() + 2;
+        let size = u32::try_from(8 * words).map_err(|_| diag::Error::bug("cpu", "too many arguments"))?;
         let block = self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3));
         let block = self.b.ins().stack_addr(types::I64, block, 0);
         for (position, argument) in arguments.iter().enumerate() {
             let value = self.leaf_argument(argument, block)?;
             self.b.ins().store(MemFlagsData::trusted(), value, block, slot(position)?);
         }
-        let callee = self.module.declare_func_in_func(function, self.b.func);
-        self.b.ins().call(callee, &[block]);
+        if !sites.is_empty() {
+            let report = self.offset(block, i64::from(slot(words - 1)?));
+            self.b.ins().store(MemFlagsData::trusted(), report, block, slot(words - 2)?);
+        }
+        let callee = self.module.declare_func_in_func(*function, self.b.func);
+        let call = self.b.ins().call(callee, &[block]);
+        if !sites.is_empty() {
+            let status = self.b.inst_results(call)[0];
+            self.leaf_failures(status, sites, block, slot(words - 1)?);
+        }
         for (position, argument) in arguments.iter().enumerate() {
             if let Argument::Changed(local) = argument {
                 let ty = clif_type(self.kernel.locals[local.index()].ty);
@@ -44,27 +50,20 @@ impl Emitter<'_> {
         Ok(true)
     }
 
-    /// Lowers a loop the first time that it is met; copies of it by unrolling share the leaf.
-    fn leaf_number(&mut self, r#for: &For) -> diag::Result<usize> {
-        if let Some(known) = self.leaf_of[r#for.var.index()] {
-            return Ok(known);
+    /// Ends the call if a check of the leaf has failed: the site is known by its number, and what failed is in the report.
+    fn leaf_failures(&mut self, status: Value, sites: &[Site], block: Value, report: i32) {
+        let (failed, done) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(failed);
+        self.b.ins().brif(status, failed, &[], done, &[]);
+        self.enter(failed);
+        for (position, site) in sites.iter().enumerate() {
+            let value =
+                site.reports_value().then(|| self.b.ins().load(types::I64, MemFlagsData::trusted(), block, report));
+            let other = self.b.ins().icmp_imm_s(IntCC::NotEqual, status, position as i64 + 1);
+            self.require(other, site.clone(), value);
         }
-        let number = self.leaves.len();
-        let name = self.kernel.vars[r#for.var.index()].clone();
-        let symbol = format!("{} {name}", self.kernel.name);
-        let made = lanes::lower::lower(self.kernel, r#for, &symbol);
-        let made = match made {
-            Ok(lowered) => {
-                let signature = lanes::signature(self.module);
-                let declared =
-                    self.module.declare_function(&format!("leaf {number} {symbol}"), Linkage::Local, &signature);
-                Ok((declared.map_err(|error| diag::Error::bug("cpu", error.to_string()))?, lowered))
-            }
-            Err(reason) => Err(reason),
-        };
-        self.leaves.push(Leaf { name, made });
-        self.leaf_of[r#for.var.index()] = Some(number);
-        Ok(number)
+        self.b.ins().jump(done, &[]);
+        self.enter(done);
     }
 
     fn leaf_argument(&mut self, argument: &Argument, block: Value) -> diag::Result<Value> {

@@ -48,23 +48,22 @@ use crate::parallel::Region;
 pub(crate) fn emit(
     kernel: &loops::Verified,
     options: &Options,
+    leaves: &[Leaf],
     module: &mut JITModule,
     function: &mut Function,
 ) -> diag::Result<Emitted> {
     let mut emitted = Emitted {
         derived: Vec::new(),
         sites: Vec::new(),
-        leaves: Vec::new(),
         functions: BTreeSet::new(),
         regions: Vec::new(),
         outlined: Vec::new(),
     };
-    let mut leaf_of = vec![None; kernel.vars.len()];
-    let pending = emit_part(kernel, options, module, function, None, &mut emitted, &mut leaf_of)?;
+    let pending = emit_part(kernel, options, leaves, module, function, None, &mut emitted)?;
     for part in pending {
         let mut function = Function::new();
         function.signature = outline::signature(module);
-        emit_part(kernel, options, module, &mut function, Some(&part), &mut emitted, &mut leaf_of)?;
+        emit_part(kernel, options, leaves, module, &mut function, Some(&part), &mut emitted)?;
         emitted.outlined.push((part.function, function));
     }
     Ok(emitted)
@@ -74,11 +73,11 @@ pub(crate) fn emit(
 fn emit_part(
     kernel: &loops::Verified,
     options: &Options,
+    leaves: &[Leaf],
     module: &mut JITModule,
     function: &mut Function,
     part: Option<&Iterations>,
     emitted: &mut Emitted,
-    leaf_of: &mut Vec<Option<usize>>,
 ) -> diag::Result<Vec<Iterations>> {
     let mut context = FunctionBuilderContext::new();
     let config = module.target_config();
@@ -111,8 +110,7 @@ fn emit_part(
         failures: Vec::new(),
         cancelled: None,
         functions: BTreeMap::new(),
-        leaves: std::mem::take(&mut emitted.leaves),
-        leaf_of: std::mem::take(leaf_of),
+        leaves,
         regions: std::mem::take(&mut emitted.regions),
         pending: Vec::new(),
         // That iterations may run at once is as much a matter of proof as that subscripts are inside.
@@ -128,8 +126,6 @@ fn emit_part(
     let sites = emitter.finish();
     emitter.b.finalize(config);
     emitted.sites.extend(sites);
-    emitted.leaves = emitter.leaves;
-    *leaf_of = emitter.leaf_of;
     emitted.regions = emitter.regions;
     emitted.functions.extend(emitter.functions.into_keys());
     let derived: Vec<Derived> = emitter.derived.into_iter().map(|(derived, _)| derived).collect();
@@ -146,8 +142,6 @@ pub(crate) struct Emitted {
     pub(crate) derived: Vec<Derived>,
     /// The sites of checks.
     pub(crate) sites: Vec<Site>,
-    /// The vector loops, whose functions are declared but not defined.
-    pub(crate) leaves: Vec<Leaf>,
     /// Mathematical functions that the code calls, likewise.
     pub(crate) functions: BTreeSet<MathFunction>,
     /// What has to be known of the parallel loops to run them.
@@ -197,9 +191,8 @@ struct Emitter<'a> {
     /// The block that ends a call that was cancelled.
     cancelled: Option<Block>,
     functions: BTreeMap<MathFunction, FuncRef>,
-    leaves: Vec<Leaf>,
-    /// The leaf of a vector loop, by its variable.
-    leaf_of: Vec<Option<usize>>,
+    /// The vector loops.
+    leaves: &'a [Leaf],
     regions: Vec<Region>,
     /// Parallel loops whose iterations are yet to be made a function.
     pending: Vec<Iterations>,

@@ -16,7 +16,7 @@ use program::{BinaryOp, Role, ScalarType, UnaryOp};
 use crate::walk::Visit;
 use crate::{
     ArrayId, Cond, Each, Expr, ExprKind, For, Index, Kernel, LocalDecl, LocalId, LoopKind, ParamId, Stmt, Target,
-    VarId, combines, hoist,
+    VarId, combines, hoist, spread_sums,
 };
 
 /// A kernel that passed [`verify`]; back ends accept nothing else.
@@ -42,6 +42,15 @@ impl Verified {
         let verdict = if cfg!(debug_assertions) { check(&kernel) } else { Ok(()) };
         debug_assert!(verdict.is_ok(), "hoist broke the kernel: {verdict:?}\n{kernel}");
         Verified { kernel, in_bounds: true }
+    }
+
+    /// After [`spread_sums`], for those who run iterations of vector loops one after the other.
+    pub fn with_sums_spread(&self, mut wanted: impl FnMut(&For) -> bool) -> Verified {
+        let kernel = spread_sums(self.kernel.clone(), &mut wanted);
+        let verdict = if cfg!(debug_assertions) { check(&kernel) } else { Ok(()) };
+        debug_assert!(verdict.is_ok(), "spread_sums broke the kernel: {verdict:?}\n{kernel}");
+        // The cells of lanes are in bounds by how they are made; nothing else has changed.
+        Verified { kernel, in_bounds: self.in_bounds }
     }
 
     /// Whether subscripts in index arithmetic are proven to be in bounds, so that nobody has to check them at run time.

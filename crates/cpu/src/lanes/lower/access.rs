@@ -20,9 +20,9 @@ pub(super) struct Group {
 
 /// A number of bytes between neighbours in a dimension: `factor * Π extents`.
 #[derive(Clone, Debug)]
-struct Stride {
-    factor: i64,
-    extents: Vec<Index>,
+pub(super) struct Stride {
+    pub(super) factor: i64,
+    pub(super) extents: Vec<Index>,
 }
 
 /// One access: its group, how far from its pointer, and the exact subscripts.
@@ -54,7 +54,7 @@ impl Nest<'_> {
         }
     }
 
-    fn strides(&self, array: ArrayId) -> Lower<Vec<Stride>> {
+    pub(super) fn strides(&self, array: ArrayId) -> Lower<Vec<Stride>> {
         let decl = &self.kernel.arrays[array.index()];
         let mut stride = Stride { factor: decl.ty.bytes() as i64, extents: Vec::new() };
         let mut strides = Vec::with_capacity(decl.shape.len());

@@ -37,8 +37,13 @@ impl Nest<'_> {
                 };
                 Ok(if ty == ScalarType::Bool { self.is_nonzero(ScalarType::U8, value) } else { value })
             }
-            ExprKind::Gather { .. } => Err("a cell that depends on data".to_owned()),
-            ExprKind::At(_, a) => self.expr(a),
+            ExprKind::Gather { array, index } => self.gather(*array, index),
+            ExprKind::At(span, a) => {
+                let outside = self.at.replace(*span);
+                let a = self.expr(a);
+                self.at = outside;
+                a
+            }
             ExprKind::Unary(op, a) => {
                 let a = self.expr(a)?;
                 self.unary(*op, ty, a)

@@ -14,26 +14,30 @@ mod clean;
 mod conditions;
 mod expr;
 mod functions;
+mod gather;
 mod index;
 mod nest;
 mod targets;
 
 use std::collections::BTreeMap;
 
-use loops::{ArrayId, For, Index, Kernel, LocalId, LoopKind, ScalarId, VarId, VarsBound, Visit};
+use diag::Span;
+use loops::{ArrayId, For, Index, Kernel, LaneSum, LocalId, LoopKind, ScalarId, VarId, VarsBound, Visit};
 use program::{ScalarType, Value};
 
 use self::access::{Group, Loaded};
 use self::cells::Cell;
-use self::targets::Sum;
 use super::ir::{Op, Program, Stmt, Type, ValueId};
 use super::verify::{Verified, verify};
+use crate::emit::fault::Site;
 
 /// A leaf and its arguments, one per slot.
 #[derive(Clone, Debug)]
 pub(crate) struct Lowered {
     pub(crate) program: Verified,
     pub(crate) arguments: Vec<Argument>,
+    /// The checks in it, in the order of their numbers, which begin at 1.
+    pub(crate) sites: Vec<Site>,
 }
 
 /// What the caller puts into a slot, all in terms of what is around the loop.
@@ -69,7 +73,7 @@ pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str) -> Lower<Lowered> 
         if let Some(program) = nest.finish_if_stable() {
             let arguments = std::mem::take(&mut nest.arguments);
             let program = verify(program).map_err(|error| error.to_string())?;
-            return Ok(Lowered { program, arguments });
+            return Ok(Lowered { program, arguments, sites: nest.sites });
         }
         groups = nest.groups;
     }
@@ -97,6 +101,9 @@ struct Nest<'k> {
     groups: Vec<Group>,
     groups_known: usize,
     loaded: Vec<Loaded>,
+    sites: Vec<Site>,
+    /// Where in the source what fails here stands.
+    at: Option<Span>,
 }
 
 /// What changes from statement to statement, and so is carried by loops.
@@ -110,7 +117,7 @@ struct State {
     /// Cells in registers.
     cells: Vec<(Cell, ValueId)>,
     /// What the lanes have added up.
-    sums: Vec<(Sum, ValueId)>,
+    sums: Vec<(LaneSum, ValueId)>,
 }
 
 impl State {
@@ -144,6 +151,8 @@ impl<'k> Nest<'k> {
             groups_known: groups.len(),
             groups,
             loaded: Vec::new(),
+            sites: Vec::new(),
+            at: None,
         }
     }
 

@@ -3,57 +3,19 @@
 //! A target that all lanes share is not touched inside the nest: each lane adds up its own terms, and at the end they are
 //! combined with each other and with the target.
 
-use loops::{Expr, ExprKind, Index, LocalId, Stmt, Target, VarId};
-use loops::{For, VarsUsed, Visit};
+use loops::{Expr, For, LaneSum, Target};
 use program::{BinaryOp, ScalarType, Value};
 
 use super::access::Place;
 use super::{Argument, Lower, Nest};
 use crate::lanes::ir::{self, Access, Address, Op, Type, ValueId};
 
-/// A target of the whole nest.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Sum {
-    target: Target,
-    op: BinaryOp,
-    ty: ScalarType,
-}
-
 impl Nest<'_> {
     /// Finds the targets that all lanes and loops of the nest share, and starts their sums.
     pub(super) fn start_sums(&mut self, r#for: &For) -> Lower<()> {
-        let mut found = Targets::default();
-        found.block(&r#for.body);
-        let mut inside = found.bound;
-        inside.push(r#for.var);
-        for (target, op, ty) in found.updates.clone() {
-            let shared = match &target {
-                Target::Local(local) => !found.set.contains(local),
-                Target::Cell { index, .. } => !index.iter().any(|index| mentions(index, &inside)),
-            };
-            let sum = Sum { target, op, ty };
-            if !shared || self.state.sums.iter().any(|(known, _)| *known == sum) {
-                continue;
-            }
-            if self.state.sums.iter().any(|(known, _)| overlaps(&known.target, &sum.target)) {
-                return Err("a target of two reductions".to_owned());
-            }
-            match &sum.target {
-                Target::Local(local) if found.read.contains(local) => {
-                    return Err("a sum over lanes that the loop also reads".to_owned());
-                }
-                Target::Cell { array, .. } if found.touched.contains(array) => {
-                    return Err("a sum over lanes in an array that the loop also uses".to_owned());
-                }
-                _ => {}
-            }
-            let elsewhere =
-                |(other, ..): &(Target, BinaryOp, ScalarType)| *other != sum.target && overlaps(other, &sum.target);
-            if found.updates.iter().any(elsewhere) {
-                return Err("a sum over lanes in an array that the loop also updates elsewhere".to_owned());
-            }
-            let neutral = self.neutral(op, ty)?;
+        for sum in loops::lane_sums(r#for)? {
             // A value of its own, which loops can change.
+            let neutral = self.neutral(sum.op, sum.ty)?;
             self.state.sums.push((sum, neutral));
         }
         Ok(())
@@ -87,7 +49,7 @@ impl Nest<'_> {
             None => self.make(Type::Word, Op::Word(ir::WordOp::Lt, zero, trips)),
         };
         self.guarded(some, |nest| {
-            for (Sum { target, op, ty }, value) in sums {
+            for (LaneSum { target, op, ty }, value) in sums {
                 let lane_op = reduce_op(op, ty)?;
                 let total = nest.make(super::lane_type(ty), Op::Reduce(lane_op, value));
                 match target {
@@ -125,7 +87,7 @@ impl Nest<'_> {
 
     pub(super) fn update(&mut self, target: &Target, op: BinaryOp, value: &Expr) -> Lower<()> {
         let ty = value.ty;
-        let sum = Sum { target: target.clone(), op, ty };
+        let sum = LaneSum { target: target.clone(), op, ty };
         if let Some(position) = self.state.sums.iter().position(|(known, _)| *known == sum) {
             let old = self.state.sums[position].1;
             let new = self.combined(op, old, value)?;
@@ -164,6 +126,9 @@ impl Nest<'_> {
     /// A target that all lanes share, but that a loop inside moves along: combined on the spot.
     fn update_same(&mut self, place: &Place, op: BinaryOp, value: &Expr) -> Lower<()> {
         let ty = value.ty;
+        if (LaneSum { target: Target::Cell { array: place.array, index: Vec::new() }, op, ty }).is_ordered() {
+            return Err("lanes that add floats to one cell".to_owned());
+        }
         let value = self.expr(value)?;
         let neutral = self.neutral(op, ty)?;
         let value = self.kept(ty, value, neutral, None);
@@ -219,48 +184,4 @@ fn reduce_op(op: BinaryOp, ty: ScalarType) -> Lower<ir::BinaryOp> {
         BinaryOp::Or => ir::BinaryOp::Or,
         _ => return Err(format!("a reduction by `{}`", op.name())),
     })
-}
-
-fn overlaps(a: &Target, b: &Target) -> bool {
-    match (a, b) {
-        (Target::Local(a), Target::Local(b)) => a == b,
-        (a, b) => a.array().is_some() && a.array() == b.array(),
-    }
-}
-
-fn mentions(index: &Index, vars: &[VarId]) -> bool {
-    VarsUsed::of_indices([index]).iter().any(|var| vars.contains(var))
-}
-
-/// What a loop body updates, and what it does otherwise with the same names.
-#[derive(Default)]
-struct Targets {
-    updates: Vec<(Target, BinaryOp, ScalarType)>,
-    bound: Vec<VarId>,
-    set: Vec<LocalId>,
-    read: Vec<LocalId>,
-    /// Arrays that are loaded from or stored to.
-    touched: Vec<loops::ArrayId>,
-}
-
-impl Visit for Targets {
-    fn stmt(&mut self, stmt: &Stmt) {
-        match stmt {
-            Stmt::For(inner) => self.bound.push(inner.var),
-            Stmt::Update { target, op, value } => self.updates.push((target.clone(), *op, value.ty)),
-            Stmt::Set { local, .. } => self.set.push(*local),
-            Stmt::Store { array, .. } | Stmt::Scatter { array, .. } => self.touched.push(*array),
-            _ => {}
-        }
-        self.descend_stmt(stmt);
-    }
-
-    fn expr(&mut self, expr: &Expr) {
-        match &expr.kind {
-            ExprKind::Local(local) => self.read.push(*local),
-            ExprKind::Load { array, .. } | ExprKind::Gather { array, .. } => self.touched.push(*array),
-            _ => {}
-        }
-        self.descend_expr(expr);
-    }
 }

@@ -1,0 +1,261 @@
+//! Sums over lanes: what it means that all lanes of a vector loop add to one target.
+//!
+//! In: a vector loop.  Out: the targets that its lanes share, and the same loop with a cell for each lane.
+//!
+//! Each lane adds up its own terms, and at the end lane `l` is combined with lane `l + n/2`, for `n` = lanes, halved until one is left, which is then
+//! combined with the target. This is the meaning of the loop, whoever runs it: one who has lanes does it in registers, and for all others
+//! ```text
+//! vector(4) for i in 0..N { s += x[i] }
+//! ```
+//! is the same as
+//! ```text
+//! alloc s_lanes in scratch {
+//!     for l in 0..4 { s_lanes[l] = -0.0 }
+//!     vector(4) for i in 0..N { s_lanes[i mod 4] += x[i] }
+//!     for l in 0..2 { s_lanes[l] += s_lanes[l + 2] }
+//!     for l in 0..1 { s_lanes[l] += s_lanes[l + 1] }
+//!     if 0 < N { s += s_lanes[0] }
+//! }
+//! ```
+//! Only sums and products of floats depend on their order, so the others are left as they are.
+//! Not here: partial results of parallel loops (`partials`).
+
+use program::{BinaryOp, Role, ScalarType};
+
+use crate::partials::neutral;
+use crate::print::free_name;
+use crate::walk::{Rewrite, VarsUsed, Visit};
+use crate::{
+    ArrayDecl, ArrayId, CompareOp, Cond, Expr, ExprKind, For, Index, Kernel, LocalId, LoopKind, Space, Stmt, Target,
+    VarId,
+};
+
+/// A target that all lanes of a loop, and all loops inside, combine with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaneSum {
+    /// A cell or local.
+    pub target: Target,
+    /// How they combine.
+    pub op: BinaryOp,
+    /// Of what.
+    pub ty: ScalarType,
+}
+
+impl LaneSum {
+    /// Whether the order of its terms shows in the result.
+    pub fn is_ordered(&self) -> bool {
+        is_ordered(self.op, self.ty)
+    }
+}
+
+fn is_ordered(op: BinaryOp, ty: ScalarType) -> bool {
+    ty.is_float() && matches!(op, BinaryOp::Add | BinaryOp::Mul)
+}
+
+/// The sums over lanes of a vector loop, or why its lanes cannot add up apart; iterations then do so one after the other.
+pub fn lane_sums(f: &For) -> Result<Vec<LaneSum>, &'static str> {
+    let mut found = Targets::default();
+    found.block(&f.body);
+    let mut inside = found.bound.clone();
+    inside.push(f.var);
+    let mut sums: Vec<LaneSum> = Vec::new();
+    for LaneSum { target, op, ty } in found.updates.clone() {
+        let shared = match &target {
+            Target::Local(local) => !found.set.contains(local),
+            Target::Cell { index, .. } => !mentions(index, &inside),
+        };
+        let by_all = match &target {
+            Target::Local(_) => shared,
+            Target::Cell { index, .. } => !mentions(index, &[f.var]),
+        };
+        if by_all && !shared && is_ordered(op, ty) {
+            return Err("a sum over lanes whose target a loop inside moves along");
+        }
+        let sum = LaneSum { target, op, ty };
+        if !shared || sums.contains(&sum) {
+            continue;
+        }
+        if sums.iter().any(|known| overlaps(&known.target, &sum.target)) {
+            return Err("a target of two reductions");
+        }
+        match &sum.target {
+            Target::Local(local) if found.read.contains(local) => {
+                return Err("a sum over lanes that the loop also reads");
+            }
+            Target::Cell { array, .. } if found.touched.contains(array) => {
+                return Err("a sum over lanes in an array that the loop also uses");
+            }
+            _ => {}
+        }
+        if found.updates.iter().any(|other| other.target != sum.target && overlaps(&other.target, &sum.target)) {
+            return Err("a sum over lanes in an array that the loop also updates elsewhere");
+        }
+        sums.push(sum);
+    }
+    Ok(sums)
+}
+
+fn overlaps(a: &Target, b: &Target) -> bool {
+    match (a, b) {
+        (Target::Local(a), Target::Local(b)) => a == b,
+        (a, b) => a.array().is_some() && a.array() == b.array(),
+    }
+}
+
+fn mentions(index: &[Index], vars: &[VarId]) -> bool {
+    VarsUsed::of_indices(index).iter().any(|var| vars.contains(var))
+}
+
+/// What a loop body updates, and what it does otherwise with the same names.
+#[derive(Default)]
+struct Targets {
+    updates: Vec<LaneSum>,
+    bound: Vec<VarId>,
+    set: Vec<LocalId>,
+    read: Vec<LocalId>,
+    /// Arrays that are loaded from or stored to.
+    touched: Vec<ArrayId>,
+}
+
+impl Visit for Targets {
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::For(inner) => self.bound.push(inner.var),
+            Stmt::Update { target, op, value } => {
+                self.updates.push(LaneSum { target: target.clone(), op: *op, ty: value.ty });
+            }
+            Stmt::Set { local, .. } => self.set.push(*local),
+            Stmt::Store { array, .. } | Stmt::Scatter { array, .. } => self.touched.push(*array),
+            _ => {}
+        }
+        self.descend_stmt(stmt);
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Local(local) => self.read.push(*local),
+            ExprKind::Load { array, .. } | ExprKind::Gather { array, .. } => self.touched.push(*array),
+            _ => {}
+        }
+        self.descend_expr(expr);
+    }
+}
+
+/// Gives lanes that share a target a cell each, in those vector loops that are `wanted`.
+pub fn spread_sums(mut kernel: Kernel, wanted: &mut dyn FnMut(&For) -> bool) -> Kernel {
+    let body = std::mem::take(&mut kernel.body);
+    let body = Spread { kernel: &mut kernel, wanted }.block(body);
+    kernel.body = body;
+    kernel
+}
+
+struct Spread<'a> {
+    kernel: &'a mut Kernel,
+    wanted: &'a mut dyn FnMut(&For) -> bool,
+}
+
+impl Rewrite for Spread<'_> {
+    fn stmt(&mut self, stmt: Stmt) -> Vec<Stmt> {
+        match stmt {
+            Stmt::For(f) => match f.kind {
+                LoopKind::Vector(lanes) if lanes.is_power_of_two() => self.vector(f, i64::from(lanes)),
+                _ => vec![self.descend_stmt(Stmt::For(f))],
+            },
+            stmt => vec![self.descend_stmt(stmt)],
+        }
+    }
+}
+
+impl Spread<'_> {
+    fn vector(&mut self, f: For, lanes: i64) -> Vec<Stmt> {
+        let sums: Vec<LaneSum> = lane_sums(&f).unwrap_or_default().into_iter().filter(|sum| sum.is_ordered()).collect();
+        if lanes == 1 || sums.is_empty() || !(self.wanted)(&f) {
+            return vec![Stmt::For(f)];
+        }
+        let (lo, hi, step) = (f.lo.clone(), f.hi.clone(), f.step);
+        let passed = Index::Sub(Box::new(Index::Var(f.var)), Box::new(lo.clone()));
+        let lane = Index::Mod(Box::new(Index::FloorDiv(Box::new(passed), step)), lanes);
+        let mut stmts = Vec::new();
+        let mut after = Vec::new();
+        let mut arrays = Vec::new();
+        let mut body = f.body;
+        for sum in sums {
+            let array = self.declare(&sum, lanes);
+            arrays.push(array);
+            stmts.push(self.each(lanes, |l| Stmt::Store {
+                array,
+                index: vec![l],
+                value: Expr::constant(neutral(sum.op, sum.ty)),
+            }));
+            body = UseLane { target: &sum.target, array, lane: &lane }.block(body);
+            after.extend(self.combine(array, &sum, lanes));
+        }
+        stmts.push(Stmt::For(For { body, ..f }));
+        // Where no iteration runs, the target need not exist.
+        let (combined, last): (Vec<Stmt>, Vec<Stmt>) = after.into_iter().partition(|stmt| matches!(stmt, Stmt::For(_)));
+        stmts.extend(combined);
+        let cond = Cond::Compare(CompareOp::Lt, lo, hi);
+        stmts.push(Stmt::If { cond, then: last, otherwise: Vec::new() });
+        arrays.into_iter().fold(stmts, |body, array| vec![Stmt::Alloc { array, space: Space::Scratch, body }])
+    }
+
+    /// The lanes with each other, by halves, and then with the target.
+    fn combine(&mut self, array: ArrayId, sum: &LaneSum, lanes: i64) -> Vec<Stmt> {
+        let mut stmts = Vec::new();
+        let mut half = lanes / 2;
+        while half > 0 {
+            stmts.push(self.each(half, |l| {
+                let other = Index::Add(Box::new(l.clone()), Box::new(Index::Const(half)));
+                let value = Expr::load(array, vec![other], sum.ty);
+                Stmt::Update { target: Target::Cell { array, index: vec![l] }, op: sum.op, value }
+            }));
+            half /= 2;
+        }
+        let value = Expr::load(array, vec![Index::Const(0)], sum.ty);
+        stmts.push(Stmt::Update { target: sum.target.clone(), op: sum.op, value });
+        stmts
+    }
+
+    fn each(&mut self, count: i64, stmt: impl FnOnce(Index) -> Stmt) -> Stmt {
+        self.kernel.vars.push("l".to_owned());
+        let var = VarId(self.kernel.vars.len() as u32 - 1);
+        let body = vec![stmt(Index::Var(var))];
+        Stmt::For(For { var, kind: LoopKind::Serial, lo: Index::Const(0), hi: Index::Const(count), step: 1, body })
+    }
+
+    fn declare(&mut self, sum: &LaneSum, lanes: i64) -> ArrayId {
+        let name = match &sum.target {
+            Target::Cell { array, .. } => &self.kernel.arrays[array.index()].name,
+            Target::Local(local) => &self.kernel.locals[local.index()].name,
+        };
+        let taken = |name: &str| {
+            self.kernel.arrays.iter().any(|array| array.name == name)
+                || self.kernel.locals.iter().any(|local| local.name == name)
+                || self.kernel.scalars.iter().any(|scalar| scalar.name == name)
+                || self.kernel.params.iter().chain(&self.kernel.vars).any(|taken| taken == name)
+        };
+        let name = free_name(&format!("{name}_lanes"), &taken);
+        let shape = vec![Index::Const(lanes)];
+        self.kernel.arrays.push(ArrayDecl { name, ty: sum.ty, shape, role: Role::Local });
+        ArrayId(self.kernel.arrays.len() as u32 - 1)
+    }
+}
+
+/// Puts the cell of the lane in the place of a target.
+struct UseLane<'a> {
+    target: &'a Target,
+    array: ArrayId,
+    lane: &'a Index,
+}
+
+impl Rewrite for UseLane<'_> {
+    fn stmt(&mut self, stmt: Stmt) -> Vec<Stmt> {
+        vec![match stmt {
+            Stmt::Update { target, op, value } if target == *self.target => {
+                let target = Target::Cell { array: self.array, index: vec![self.lane.clone()] };
+                Stmt::Update { target, op, value }
+            }
+            stmt => self.descend_stmt(stmt),
+        }]
+    }
+}
