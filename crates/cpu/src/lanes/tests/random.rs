@@ -70,9 +70,35 @@ lanes 8 \"crossed\" slots 6 {
 }
 ";
 
+/// The result of the first parameter of the inner loop has to be where the outer one keeps what the second starts with.
+const PROMISED: &str = "
+lanes 8 \"promised\" slots 6 {
+    v0: word = arg 0
+    v1: i32 = iota
+    v2: i32 = splat 5
+    v3: word = const 3
+    loop v3 {
+        carry v4: i32 = v1, v9 -> v10
+        v5: word = const 2
+        loop v5 {
+            carry v6: i32 = v2, v8 -> v9
+            carry v7: i32 = v4, v6 -> v11
+            v8: i32 = add v6, v7
+        }
+    }
+    store v10, [v0 + 0]
+}
+";
+
 #[test]
 fn values_that_cross_over_agree() {
-    let program = verify(parse(CROSSED).expect("it reads")).expect("it is right");
+    for text in [CROSSED, PROMISED] {
+        crossing_over_agrees(text);
+    }
+}
+
+fn crossing_over_agrees(text: &str) {
+    let program = verify(parse(text).expect("it reads")).expect("it is right");
     let memory = generate::memory(&mut Random::new(1));
     let slots = vec![START.cast_unsigned(), 1, 1, 0, 0, 0];
     check(&[run(0, program, slots, memory).expect("it stays inside its memory")]);

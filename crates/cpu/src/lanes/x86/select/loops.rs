@@ -19,8 +19,10 @@ impl Selector<'_> {
                 self.copy(count, trips);
             }
         }
+        let mut taken = Vec::new();
         for carried in &r#loop.carried {
-            let registers = self.parameter(carried, &r#loop.carried, entry);
+            let registers = self.parameter(carried, &r#loop.carried, entry, &taken);
+            taken.extend_from_slice(&registers);
             self.places[carried.param.index()] = registers;
         }
         self.enter(&r#loop.carried);
@@ -53,8 +55,8 @@ impl Selector<'_> {
     }
 
     /// Registers for a parameter: those that its result has to be in, or those of an initial value that nobody else
-    /// needs, or new ones.
-    fn parameter(&mut self, carried: &Carried, all: &[Carried], entry: usize) -> Vec<VReg> {
+    /// needs, or new ones. `taken` are those of other parameters.
+    fn parameter(&mut self, carried: &Carried, all: &[Carried], entry: usize, taken: &[VReg]) -> Vec<VReg> {
         if let Some(registers) = self.wanted[carried.result.index()].take() {
             return registers;
         }
@@ -63,7 +65,9 @@ impl Selector<'_> {
         let once = all.iter().filter(|other| other.init == init).count() == 1;
         let free = self.facts.last_use[init.index()] == entry;
         // A register that another value has to be made in must not be kept busy until then.
-        let promised = |place: &Vec<VReg>| self.wanted.iter().flatten().any(|wanted| wanted == place);
+        let promised = |place: &Vec<VReg>| {
+            self.wanted.iter().flatten().any(|wanted| wanted == place) || place.iter().any(|reg| taken.contains(reg))
+        };
         match &self.places[init.index()] {
             place if same_shape && once && free && !place.is_empty() && !promised(place) => place.clone(),
             _ => self.fresh_for(param),
