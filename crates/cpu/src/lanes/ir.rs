@@ -28,9 +28,9 @@ pub enum Type {
     Mask,
 }
 
-/// Whether lanes hold elements of a type: floats, signed integers and bytes. Truth values are masks.
+/// Whether lanes hold elements of a type: floats and integers. Truth values are masks.
 pub fn is_element(ty: ScalarType) -> bool {
-    ty.half().is_none() && !matches!(ty, ScalarType::Bool | ScalarType::U16 | ScalarType::U32 | ScalarType::U64)
+    ty.half().is_none() && ty != ScalarType::Bool
 }
 
 /// A leaf function: it reads its arguments from a block of 8-byte slots and returns 0, or the site of a failed check.

@@ -258,6 +258,9 @@ fn element_value(text: &str, ty: Type) -> Read<Value> {
         (ScalarType::I32, None) => number(text).map(Value::I32),
         (ScalarType::I64, None) => number(text).map(Value::I64),
         (ScalarType::U8, None) => number(text).map(Value::U8),
+        (ScalarType::U16, None) => number(text).map(Value::U16),
+        (ScalarType::U32, None) => number(text).map(Value::U32),
+        (ScalarType::U64, None) => number(text).map(Value::U64),
         (ty, None) => Err(format!("no lane holds {ty}")),
     }
 }

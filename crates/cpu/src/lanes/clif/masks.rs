@@ -42,9 +42,22 @@ impl Emitter<'_> {
                 CompareOp::Gt => IntCC::SignedGreaterThan,
                 CompareOp::Ge => IntCC::SignedGreaterThanOrEqual,
             };
-            self.b.ins().icmp(if ty == ScalarType::U8 { cc.unsigned() } else { cc }, x, y)
+            match ty {
+                ScalarType::U64 => {
+                    let (x, y) = (self.flip_sign(x), self.flip_sign(y));
+                    self.b.ins().icmp(cc, x, y)
+                }
+                _ if ty.is_unsigned() => self.b.ins().icmp(cc.unsigned(), x, y),
+                _ => self.b.ins().icmp(cc, x, y),
+            }
         };
         self.resize_mask(mask, ty.bytes(), self.cut.widest as usize)
+    }
+
+    /// Numbers without a sign as numbers with one, in the same order.
+    pub(super) fn flip_sign(&mut self, x: ClifValue) -> ClifValue {
+        let sign = self.splat(program::Value::I64(i64::MIN));
+        self.b.ins().bxor(x, sign)
     }
 
     /// Ones in the lanes of the group, zeros past it.

@@ -329,7 +329,7 @@ impl Emitter<'_> {
 
     fn unary(&mut self, value: ValueId, op: UnaryOp, x: ClifValue) -> ClifValue {
         let float = matches!(self.program.ty(value), Type::Lanes(ty) if ty.is_float());
-        let unsigned = self.program.ty(value) == Type::Lanes(ScalarType::U8);
+        let unsigned = matches!(self.program.ty(value), Type::Lanes(ty) if ty.is_unsigned());
         let ins = self.b.ins();
         match op {
             UnaryOp::Neg if float => ins.fneg(x),
@@ -352,7 +352,16 @@ impl Emitter<'_> {
             Type::Lanes(ty) => ty,
             _ => ScalarType::Bool,
         };
-        let (float, unsigned) = (element.is_float(), element == ScalarType::U8);
+        let (float, unsigned) = (element.is_float(), element.is_unsigned());
+        if element.bytes() == 8 && !float && matches!(op, BinaryOp::Min | BinaryOp::Max) {
+            let greater = match unsigned {
+                true => (self.flip_sign(x), self.flip_sign(y)),
+                false => (x, y),
+            };
+            let greater = self.b.ins().icmp(IntCC::SignedGreaterThan, greater.0, greater.1);
+            let (if_so, if_not) = if op == BinaryOp::Min { (y, x) } else { (x, y) };
+            return self.b.ins().bitselect(greater, if_so, if_not);
+        }
         let ins = self.b.ins();
         match op {
             BinaryOp::Add if float => ins.fadd(x, y),
@@ -371,11 +380,6 @@ impl Emitter<'_> {
             BinaryOp::Sub => ins.isub(x, y),
             BinaryOp::Mul if element.bytes() == 1 => self.multiply_bytes(x, y),
             BinaryOp::Mul => ins.imul(x, y),
-            BinaryOp::Min | BinaryOp::Max if element == ScalarType::I64 => {
-                let greater = ins.icmp(IntCC::SignedGreaterThan, x, y);
-                let (if_so, if_not) = if op == BinaryOp::Min { (y, x) } else { (x, y) };
-                self.b.ins().bitselect(greater, if_so, if_not)
-            }
             BinaryOp::Min if unsigned => ins.umin(x, y),
             BinaryOp::Max if unsigned => ins.umax(x, y),
             BinaryOp::Min => ins.smin(x, y),

@@ -34,15 +34,18 @@ fn f32_of(bits: u64) -> f32 {
     f32::from_bits(bits as u32)
 }
 
-/// The integer that the bits stand for.
-fn int_of(ty: ScalarType, bits: u64) -> i64 {
-    match ty {
-        ScalarType::U8 | ScalarType::Bool => bits.cast_signed(),
-        _ => {
-            let unused = 64 - 8 * ty.bytes();
-            (bits << unused).cast_signed() >> unused
-        }
+/// The integer that the bits stand for, of either sign.
+fn int_of(ty: ScalarType, bits: u64) -> i128 {
+    if ty.is_unsigned() {
+        return i128::from(bits);
     }
+    let unused = 64 - 8 * ty.bytes();
+    i128::from((bits << unused).cast_signed() >> unused)
+}
+
+/// The low bytes of an integer.
+fn bits_of(ty: ScalarType, value: i128) -> u64 {
+    wrap(ty, value as u64)
 }
 
 /// Applies `$f` to a float of type `$ty`.
@@ -76,10 +79,10 @@ pub(super) fn unary(op: UnaryOp, ty: ScalarType, a: u64) -> u64 {
     let x = int_of(ty, a);
     let result = match op {
         UnaryOp::Neg => x.wrapping_neg(),
-        UnaryOp::Abs => x.wrapping_abs(),
+        UnaryOp::Abs => x.abs(),
         _ => !x,
     };
-    wrap(ty, result.cast_unsigned())
+    bits_of(ty, result)
 }
 
 pub(super) fn binary(op: BinaryOp, ty: ScalarType, a: u64, b: u64) -> u64 {
@@ -109,14 +112,14 @@ pub(super) fn binary(op: BinaryOp, ty: ScalarType, a: u64, b: u64) -> u64 {
         BinaryOp::Or => x | y,
         BinaryOp::Xor => x ^ y,
     };
-    wrap(ty, result.cast_unsigned())
+    bits_of(ty, result)
 }
 
 pub(super) fn shift(op: ShiftOp, ty: ScalarType, a: u64, bits: u8) -> u64 {
     match op {
         ShiftOp::Left => wrap(ty, a << bits),
         ShiftOp::Right => a >> bits,
-        ShiftOp::SignedRight => wrap(ty, (int_of(ty, a) >> bits).cast_unsigned()),
+        ShiftOp::SignedRight => bits_of(ty, int_of(ty, a) >> bits),
     }
 }
 
@@ -155,14 +158,17 @@ pub(super) fn convert(from: ScalarType, to: ScalarType, a: u64) -> u64 {
         (true, false) => {
             let x = if from == ScalarType::F32 { f64::from(f32_of(a)) } else { f64::from_bits(a) };
             let result = match to {
-                ScalarType::I8 => i64::from(x as i8),
-                ScalarType::I16 => i64::from(x as i16),
-                ScalarType::I32 => i64::from(x as i32),
-                ScalarType::U8 => i64::from(x as u8),
-                _ => x as i64,
+                ScalarType::I8 => i128::from(x as i8),
+                ScalarType::I16 => i128::from(x as i16),
+                ScalarType::I32 => i128::from(x as i32),
+                ScalarType::U8 => i128::from(x as u8),
+                ScalarType::U16 => i128::from(x as u16),
+                ScalarType::U32 => i128::from(x as u32),
+                ScalarType::U64 => i128::from(x as u64),
+                _ => i128::from(x as i64),
             };
-            wrap(to, result.cast_unsigned())
+            bits_of(to, result)
         }
-        (false, false) => wrap(to, int_of(from, a).cast_unsigned()),
+        (false, false) => bits_of(to, int_of(from, a)),
     }
 }

@@ -46,7 +46,7 @@ const RESULTS: i64 = 1 << 14;
 /// Slots: the pointer, a number of trips, a stride in bytes, two scalars, the place of the report.
 pub(super) const SLOTS: u32 = 6;
 
-const TYPES: [ScalarType; 7] = [
+const TYPES: [ScalarType; 10] = [
     ScalarType::F32,
     ScalarType::F64,
     ScalarType::I8,
@@ -54,6 +54,9 @@ const TYPES: [ScalarType; 7] = [
     ScalarType::I32,
     ScalarType::I64,
     ScalarType::U8,
+    ScalarType::U16,
+    ScalarType::U32,
+    ScalarType::U64,
 ];
 
 struct Generator<'a> {
@@ -425,7 +428,7 @@ fn takes(op: BinaryOp, ty: ScalarType) -> bool {
 
 /// Numbers at the edges of their type, and ordinary ones.
 pub(super) fn constant(random: &mut Random, ty: ScalarType) -> Value {
-    const FLOATS: [f64; 16] = [
+    const FLOATS: [f64; 20] = [
         0.0,
         -0.0,
         1.0,
@@ -438,6 +441,10 @@ pub(super) fn constant(random: &mut Random, ty: ScalarType) -> Value {
         2147483648.0,
         -2147483649.0,
         9.3e18,
+        65535.5,
+        4294967295.5,
+        18446744073709549568.0,
+        2e19,
         -9.3e18,
         f64::INFINITY,
         f64::NEG_INFINITY,

@@ -42,7 +42,7 @@ fn a_sum_reads_back_as_it_was_written() {
 fn mistakes_are_named() {
     let cases = [
         ("v0: f32 = splat 1.0\nv0: f32 = splat 1.0", "line 3: v0 is defined twice"),
-        ("v0: u32 = iota", "line 2: `u32` is no type of lanes"),
+        ("v0: bool = iota", "line 2: `bool` is no type of lanes"),
         ("v0: f32 = frobnicate v1", "line 2: `frobnicate` is no operation"),
         ("v1: word = const 1", "line 3: v0 is never defined"),
         ("v0: word = arg 2", "there is no slot 2"),

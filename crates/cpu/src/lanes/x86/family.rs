@@ -76,11 +76,17 @@ families! {
     PMINSD: VEX_Vpminsd_xmm_xmm_xmmm128, EVEX_Vpminsd_xmm_k1z_xmm_xmmm128b32;
     PMINSQ: _, EVEX_Vpminsq_xmm_k1z_xmm_xmmm128b64;
     PMINUB: VEX_Vpminub_xmm_xmm_xmmm128, EVEX_Vpminub_xmm_k1z_xmm_xmmm128;
+    PMINUW: VEX_Vpminuw_xmm_xmm_xmmm128, EVEX_Vpminuw_xmm_k1z_xmm_xmmm128;
+    PMINUD: VEX_Vpminud_xmm_xmm_xmmm128, EVEX_Vpminud_xmm_k1z_xmm_xmmm128b32;
+    PMINUQ: _, EVEX_Vpminuq_xmm_k1z_xmm_xmmm128b64;
     PMAXSB: VEX_Vpmaxsb_xmm_xmm_xmmm128, EVEX_Vpmaxsb_xmm_k1z_xmm_xmmm128;
     PMAXSW: VEX_Vpmaxsw_xmm_xmm_xmmm128, EVEX_Vpmaxsw_xmm_k1z_xmm_xmmm128;
     PMAXSD: VEX_Vpmaxsd_xmm_xmm_xmmm128, EVEX_Vpmaxsd_xmm_k1z_xmm_xmmm128b32;
     PMAXSQ: _, EVEX_Vpmaxsq_xmm_k1z_xmm_xmmm128b64;
     PMAXUB: VEX_Vpmaxub_xmm_xmm_xmmm128, EVEX_Vpmaxub_xmm_k1z_xmm_xmmm128;
+    PMAXUW: VEX_Vpmaxuw_xmm_xmm_xmmm128, EVEX_Vpmaxuw_xmm_k1z_xmm_xmmm128;
+    PMAXUD: VEX_Vpmaxud_xmm_xmm_xmmm128, EVEX_Vpmaxud_xmm_k1z_xmm_xmmm128b32;
+    PMAXUQ: _, EVEX_Vpmaxuq_xmm_k1z_xmm_xmmm128b64;
     PABSB: VEX_Vpabsb_xmm_xmmm128, EVEX_Vpabsb_xmm_k1z_xmmm128;
     PABSW: VEX_Vpabsw_xmm_xmmm128, EVEX_Vpabsw_xmm_k1z_xmmm128;
     PABSD: VEX_Vpabsd_xmm_xmmm128, EVEX_Vpabsd_xmm_k1z_xmmm128b32;
@@ -111,6 +117,8 @@ families! {
     PCMPGTQ: VEX_Vpcmpgtq_xmm_xmm_xmmm128, _;
     PCMPB: _, EVEX_Vpcmpb_kr_k1_xmm_xmmm128_imm8;
     PCMPUB: _, EVEX_Vpcmpub_kr_k1_xmm_xmmm128_imm8;
+    PCMPUW: _, EVEX_Vpcmpuw_kr_k1_xmm_xmmm128_imm8;
+    PCMPUD: _, EVEX_Vpcmpud_kr_k1_xmm_xmmm128b32_imm8;
     PCMPW: _, EVEX_Vpcmpw_kr_k1_xmm_xmmm128_imm8;
     PCMPD: _, EVEX_Vpcmpd_kr_k1_xmm_xmmm128b32_imm8;
     PCMPQ: _, EVEX_Vpcmpq_kr_k1_xmm_xmmm128b64_imm8;
@@ -152,6 +160,9 @@ families! {
     PMOVZXBW: VEX_Vpmovzxbw_xmm_xmmm64, EVEX_Vpmovzxbw_xmm_k1z_xmmm64;
     PMOVZXBD: VEX_Vpmovzxbd_xmm_xmmm32, EVEX_Vpmovzxbd_xmm_k1z_xmmm32;
     PMOVZXBQ: VEX_Vpmovzxbq_xmm_xmmm16, EVEX_Vpmovzxbq_xmm_k1z_xmmm16;
+    PMOVZXWD: VEX_Vpmovzxwd_xmm_xmmm64, EVEX_Vpmovzxwd_xmm_k1z_xmmm64;
+    PMOVZXWQ: VEX_Vpmovzxwq_xmm_xmmm32, EVEX_Vpmovzxwq_xmm_k1z_xmmm32;
+    PMOVZXDQ: VEX_Vpmovzxdq_xmm_xmmm64, EVEX_Vpmovzxdq_xmm_k1z_xmmm64;
     PMOVWB: _, EVEX_Vpmovwb_xmmm64_k1z_xmm;
     PMOVDB: _, EVEX_Vpmovdb_xmmm32_k1z_xmm;
     PMOVQB: _, EVEX_Vpmovqb_xmmm16_k1z_xmm;
@@ -166,6 +177,13 @@ families! {
     CVTTPD2DQ: VEX_Vcvttpd2dq_xmm_xmmm128, EVEX_Vcvttpd2dq_xmm_k1z_xmmm128b64;
     CVTQQ2PD: _, EVEX_Vcvtqq2pd_xmm_k1z_xmmm128b64;
     CVTQQ2PS: _, EVEX_Vcvtqq2ps_xmm_k1z_xmmm128b64;
+    CVTUDQ2PS: _, EVEX_Vcvtudq2ps_xmm_k1z_xmmm128b32;
+    CVTUDQ2PD: _, EVEX_Vcvtudq2pd_xmm_k1z_xmmm64b32;
+    CVTUQQ2PD: _, EVEX_Vcvtuqq2pd_xmm_k1z_xmmm128b64;
+    CVTUQQ2PS: _, EVEX_Vcvtuqq2ps_xmm_k1z_xmmm128b64;
+    CVTTPS2UDQ: _, EVEX_Vcvttps2udq_xmm_k1z_xmmm128b32;
+    CVTTPD2UDQ: _, EVEX_Vcvttpd2udq_xmm_k1z_xmmm128b64;
+    CVTTPD2UQQ: _, EVEX_Vcvttpd2uqq_xmm_k1z_xmmm128b64;
     CVTTPD2QQ: _, EVEX_Vcvttpd2qq_xmm_k1z_xmmm128b64;
 }
 

@@ -138,7 +138,7 @@ impl Selector<'_> {
                 self.op(sized(SUBS, ty), view, to, &[Reg(zero), Reg(x)])
             }
             UnaryOp::Abs => match ty {
-                ScalarType::U8 => {
+                _ if ty.is_unsigned() => {
                     self.copy(to, x);
                     Ok(())
                 }
@@ -213,8 +213,8 @@ impl Selector<'_> {
             BinaryOp::And => self.op(family::PAND, view, to, &[Reg(x), Reg(y)]),
             BinaryOp::Or => self.op(family::POR, view, to, &[Reg(x), Reg(y)]),
             BinaryOp::Xor => self.op(family::PXOR, view, to, &[Reg(x), Reg(y)]),
-            BinaryOp::Min | BinaryOp::Max if ty == ScalarType::I64 && !self.cut.wide512 => {
-                let greater = self.op_new(family::PCMPGTQ, view, &[Reg(x), Reg(y)])?;
+            BinaryOp::Min | BinaryOp::Max if ty.bytes() == 8 && !self.cut.wide512 => {
+                let greater = self.greater_words(ty, view, x, y)?;
                 let (if_not, if_so) = if op == BinaryOp::Min { (x, y) } else { (y, x) };
                 self.op(family::PBLENDVB, view, to, &[Reg(if_not), Reg(if_so), Reg(greater)])
             }
@@ -246,12 +246,23 @@ impl Selector<'_> {
         self.blend(ty.bytes(), view, to, unordered, nans, both)
     }
 
+    /// Where `x` is the larger, with AVX2, which compares with signs only: without them, the top bits are flipped.
+    pub(super) fn greater_words(&mut self, ty: ScalarType, view: View, x: VReg, y: VReg) -> diag::Result<VReg> {
+        if !ty.is_unsigned() {
+            return self.op_new(family::PCMPGTQ, view, &[Reg(x), Reg(y)]);
+        }
+        let top = self.constant(ScalarType::I64, Value::I64(i64::MIN))?;
+        let x = self.op_new(family::PXOR, view, &[Reg(x), Reg(top)])?;
+        let y = self.op_new(family::PXOR, view, &[Reg(y), Reg(top)])?;
+        self.op_new(family::PCMPGTQ, view, &[Reg(x), Reg(y)])
+    }
+
     fn multiply(&mut self, ty: ScalarType, view: View, to: VReg, x: VReg, y: VReg) -> diag::Result<()> {
         match ty {
-            ScalarType::I16 => self.op(family::PMULLW, view, to, &[Reg(x), Reg(y)]),
-            ScalarType::I32 => self.op(family::PMULLD, view, to, &[Reg(x), Reg(y)]),
-            ScalarType::I64 if self.cut.wide512 => self.op(family::PMULLQ, view, to, &[Reg(x), Reg(y)]),
-            ScalarType::I64 => {
+            ScalarType::I16 | ScalarType::U16 => self.op(family::PMULLW, view, to, &[Reg(x), Reg(y)]),
+            ScalarType::I32 | ScalarType::U32 => self.op(family::PMULLD, view, to, &[Reg(x), Reg(y)]),
+            _ if ty.bytes() == 8 && self.cut.wide512 => self.op(family::PMULLQ, view, to, &[Reg(x), Reg(y)]),
+            ScalarType::I64 | ScalarType::U64 => {
                 // Halves: the product of the high ones is out of range.
                 let low = self.op_new(family::PMULUDQ, view, &[Reg(x), Reg(y)])?;
                 let x_high = self.op_new(family::PSRLQ, view, &[Reg(x), Imm(32)])?;
@@ -455,6 +466,8 @@ const ADDS: Sizes = [family::PADDB, family::PADDW, family::PADDD, family::PADDQ]
 const SUBS: Sizes = [family::PSUBB, family::PSUBW, family::PSUBD, family::PSUBQ];
 const MINIMA: Sizes = [family::PMINSB, family::PMINSW, family::PMINSD, family::PMINSQ];
 const MAXIMA: Sizes = [family::PMAXSB, family::PMAXSW, family::PMAXSD, family::PMAXSQ];
+pub(super) const UNSIGNED_MINIMA: Sizes = [family::PMINUB, family::PMINUW, family::PMINUD, family::PMINUQ];
+const UNSIGNED_MAXIMA: Sizes = [family::PMAXUB, family::PMAXUW, family::PMAXUD, family::PMAXUQ];
 const ABSOLUTES: Sizes = [family::PABSB, family::PABSW, family::PABSD, family::PABSQ];
 const BLENDS: Sizes = [family::PBLENDMB, family::PBLENDMW, family::PBLENDMD, family::PBLENDMQ];
 const BROADCASTS: Sizes = [family::BROADCASTB, family::BROADCASTW, family::BROADCASTD, family::BROADCASTQ];
@@ -463,11 +476,11 @@ pub(super) fn by_bytes(sizes: Sizes, bytes: usize) -> Family {
     sizes[bytes.trailing_zeros().min(3) as usize]
 }
 
-/// The instruction for the size of a type; `u8` has its own order.
+/// The instruction for the size of a type; without a sign, the order is another.
 fn sized(sizes: Sizes, ty: ScalarType) -> Family {
-    match (ty, sizes) {
-        (ScalarType::U8, MINIMA) => family::PMINUB,
-        (ScalarType::U8, MAXIMA) => family::PMAXUB,
+    match sizes {
+        MINIMA if ty.is_unsigned() => by_bytes(UNSIGNED_MINIMA, ty.bytes()),
+        MAXIMA if ty.is_unsigned() => by_bytes(UNSIGNED_MAXIMA, ty.bytes()),
         _ => by_bytes(sizes, ty.bytes()),
     }
 }

@@ -44,7 +44,7 @@ impl Selector<'_> {
     }
 
     /// An instruction whose form goes by its result, with a source of another size.
-    fn resized(
+    pub(super) fn resized(
         &mut self,
         family: Family,
         to: VReg,
@@ -57,7 +57,7 @@ impl Selector<'_> {
     }
 
     /// An instruction whose form goes by its source.
-    fn resized_down(
+    pub(super) fn resized_down(
         &mut self,
         family: Family,
         to: VReg,
@@ -74,6 +74,9 @@ impl Selector<'_> {
     /// Integers to larger ones.
     pub(super) fn widen_into(&mut self, to: VReg, x: VReg, from: ScalarType, to_type: ScalarType) -> diag::Result<()> {
         let family = match (from, to_type.bytes()) {
+            (ScalarType::U16, 4) => family::PMOVZXWD,
+            (ScalarType::U16, _) => family::PMOVZXWQ,
+            (ScalarType::U32, _) => family::PMOVZXDQ,
             (ScalarType::U8, 2) => family::PMOVZXBW,
             (ScalarType::U8, 4) => family::PMOVZXBD,
             (ScalarType::U8, _) => family::PMOVZXBQ,
@@ -147,6 +150,9 @@ impl Selector<'_> {
                 }
             };
         }
+        if from.is_unsigned() && from.bytes() >= 4 {
+            return self.make_float_unsigned(to, x, from, to_type);
+        }
         let mut x = x;
         if from.bytes() < 4 {
             let wide = self.vector();
@@ -162,10 +168,13 @@ impl Selector<'_> {
     /// NaN becomes 0 first. Then narrow results are clamped as floats, where their limits are exact; wide ones have what
     /// is too large replaced, and what is too small is already the least integer.
     fn make_integer(&mut self, to: VReg, x: VReg, from: ScalarType, to_type: ScalarType) -> diag::Result<()> {
-        if from == ScalarType::F32 && to_type == ScalarType::I64 {
+        if from == ScalarType::F32 && to_type.bytes() == 8 {
             let wide = self.vector();
             self.resized(family::CVTPS2PD, wide, ScalarType::F64, x, from)?;
             return self.make_integer(to, wide, ScalarType::F64, to_type);
+        }
+        if to_type.is_unsigned() && to_type.bytes() >= 4 {
+            return self.make_unsigned(to, x, from, to_type);
         }
         let from_view = view(self.cut.bytes(from));
         let single = from == ScalarType::F32;
@@ -194,6 +203,7 @@ impl Selector<'_> {
             ScalarType::I8 => (-128.0, 127.0),
             ScalarType::U8 => (0.0, 255.0),
             ScalarType::I16 => (-32768.0, 32767.0),
+            ScalarType::U16 => (0.0, 65535.0),
             ScalarType::I32 => (-2_147_483_648.0, 2_147_483_647.0),
             _ => return Err(bug(format!("{from} to {to_type}"))),
         };
@@ -226,7 +236,7 @@ impl Selector<'_> {
     }
 
     /// Through memory, an element at a time: what AVX2 has no vector instruction for.
-    fn one_by_one(
+    pub(super) fn one_by_one(
         &mut self,
         to: VReg,
         x: VReg,

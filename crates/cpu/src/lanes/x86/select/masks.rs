@@ -3,7 +3,7 @@
 use iced_x86::Code;
 use program::ScalarType;
 
-use super::arithmetic::by_bytes;
+use super::arithmetic::{UNSIGNED_MINIMA, by_bytes};
 use super::{Selector, Source, bug, view};
 use crate::lanes::facts::integer_type;
 use crate::lanes::ir::{BinaryOp, CompareOp, ValueId};
@@ -91,7 +91,9 @@ impl Selector<'_> {
     fn compare_integers(&mut self, op: CompareOp, ty: ScalarType, view: View, x: VReg, y: VReg) -> diag::Result<VReg> {
         if self.cut.wide512 {
             let family = match ty {
-                ScalarType::U8 => family::PCMPUB,
+                _ if ty.is_unsigned() => {
+                    by_bytes([family::PCMPUB, family::PCMPUW, family::PCMPUD, family::PCMPUQ], ty.bytes())
+                }
                 _ => by_bytes([family::PCMPB, family::PCMPW, family::PCMPD, family::PCMPQ], ty.bytes()),
             };
             let predicate = match op {
@@ -106,16 +108,18 @@ impl Selector<'_> {
         }
         let equal = by_bytes([family::PCMPEQB, family::PCMPEQW, family::PCMPEQD, family::PCMPEQQ], ty.bytes());
         let greater = by_bytes([family::PCMPGTB, family::PCMPGTW, family::PCMPGTD, family::PCMPGTQ], ty.bytes());
-        let unsigned = ty == ScalarType::U8;
-        // There is only `==` and signed `>`; for bytes without sign, `a <= b` says that `a` is the smaller.
+        // There is only `==` and signed `>`; for small numbers without sign, `a <= b` says that `a` is the smaller.
         let (x, y) = match op {
             CompareOp::Lt | CompareOp::Ge => (y, x),
             _ => (x, y),
         };
         let (mask, negate) = match op {
             CompareOp::Eq | CompareOp::Ne => (self.op_new(equal, view, &[Reg(x), Reg(y)])?, op == CompareOp::Ne),
-            _ if unsigned => {
-                let least = self.op_new(family::PMINUB, view, &[Reg(x), Reg(y)])?;
+            _ if ty == ScalarType::U64 => {
+                (self.greater_words(ty, view, x, y)?, matches!(op, CompareOp::Le | CompareOp::Ge))
+            }
+            _ if ty.is_unsigned() => {
+                let least = self.op_new(by_bytes(UNSIGNED_MINIMA, ty.bytes()), view, &[Reg(x), Reg(y)])?;
                 let at_most = self.op_new(equal, view, &[Reg(least), Reg(x)])?;
                 (at_most, matches!(op, CompareOp::Gt | CompareOp::Lt))
             }

@@ -13,6 +13,7 @@ mod loops;
 mod masks;
 mod memory;
 mod scattered;
+mod unsigned;
 mod words;
 
 use diag::deadline;
