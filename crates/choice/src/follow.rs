@@ -39,12 +39,11 @@ pub fn follow(subject: &Rc<Subject>, steps: &[Step], program: &Source) -> diag::
             Verdict::Legal(legal) => proven = Some(legal),
             Verdict::Unknown { spent } => return Ok(Followed::Unknown(spent)),
             Verdict::Illegal(violation) => {
-                if let Violation::Wide { id, lanes } = *violation {
-                    let message =
-                        format!("vector loop `{}` would have more than {lanes} iterations", next.tree.info(id).name);
-                    let diagnostic = Diagnostic::error("E0504", step.span, message);
-                    let help = "`vectorize` comes after the steps that move its loop";
-                    return Ok(Followed::Refused(vec![diagnostic.help(help)]));
+                // Not a matter of the program, so none of its lines is shown.
+                if matches!(*violation, Violation::Wide { .. } | Violation::Misplaced { .. }) {
+                    let explained = violation.explain(&next.subject, &next.tree);
+                    let labels = Diagnostic::error("E0504", step.span, "").labels;
+                    return Ok(Followed::Refused(vec![Diagnostic { labels, ..explained }]));
                 }
                 let mut explained = moved(violation.explain(&next.subject, &next.tree));
                 if let Some(repair) = repair::suggest(&state, step, &violation) {

@@ -73,7 +73,9 @@ fn candidates(state: &State, refused: &Step) -> Vec<Step> {
         | Verb::Reorder { loops }
         | Verb::Jam { loops, .. }
         | Verb::Vectorize { loops, .. } => skews(state, loops, false),
-        Verb::Parallel { loops } => [skews(state, loops, false), skews(state, loops, true)].concat(),
+        Verb::Parallel { loops } | Verb::Place { loops, .. } => {
+            [skews(state, loops, false), skews(state, loops, true)].concat()
+        }
         _ => Vec::new(),
     }
 }

@@ -35,6 +35,7 @@ pub fn written(subject: &poly::Subject, tree: &Tree) -> Option<Vec<Step>> {
         match found.kind {
             LoopKind::Serial => {}
             LoopKind::Parallel => steps.push(Step::new(Verb::Parallel { loops: loops.clone() })),
+            LoopKind::Placed(axis) => steps.push(Step::new(Verb::Place { loops: loops.clone(), axis })),
             LoopKind::Unrolled => steps.push(Step::new(Verb::Unroll { loops: loops.clone(), size: None, name: None })),
             // A vector loop of its own is not a step; it comes from one that is cut.
             LoopKind::Vector(_) => return None,

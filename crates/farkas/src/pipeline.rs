@@ -412,7 +412,9 @@ impl<'a> Line<'a> {
                 let diagnostic = Diagnostic::error("E0601", self.function.span, message);
                 Error::user(self.source, vec![diagnostic.help("`--target=cpu` compiles it for this machine")])
             }
-            error @ ptx::EmitError::Invalid(_) => Error::new(self.source, diag::Error::bug("ptx", error.to_string())),
+            error @ (ptx::EmitError::Invalid(_) | ptx::EmitError::Threads(_)) => {
+                Error::new(self.source, diag::Error::bug("ptx", error.to_string()))
+            }
         })
     }
 

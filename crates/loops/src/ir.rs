@@ -226,6 +226,26 @@ pub enum LoopKind {
     Unrolled,
 }
 
+/// Where on a GPU the iterations of a parallel loop run: one is a block of the grid, or a thread of its block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Axis {
+    /// Blocks of a grid; neighbours along x have neighbouring numbers.
+    Block(Dim),
+    /// Threads of a block; 32 neighbours along x are a warp.
+    Thread(Dim),
+}
+
+/// A dimension of a grid or a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Dim {
+    /// The fastest.
+    X,
+    /// The next.
+    Y,
+    /// The slowest.
+    Z,
+}
+
 /// What the iterations of a parallel loop share, and what not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parallel {
@@ -234,6 +254,8 @@ pub struct Parallel {
     pub reductions: Vec<Reduction>,
     /// Local arrays of which every iteration has a copy of its own, undefined at its start and lost at its end.
     pub private: Vec<ArrayId>,
+    /// Where they run on a GPU, if somebody has said so.
+    pub axis: Option<Axis>,
 }
 
 /// An array that all iterations of a parallel loop add to.
@@ -310,6 +332,56 @@ pub fn fused_factors(op: BinaryOp, value: &Expr) -> Option<(&Expr, &Expr)> {
     }
 }
 
+impl Axis {
+    /// All of them.
+    pub const ALL: [Axis; 6] = [
+        Axis::Block(Dim::X),
+        Axis::Block(Dim::Y),
+        Axis::Block(Dim::Z),
+        Axis::Thread(Dim::X),
+        Axis::Thread(Dim::Y),
+        Axis::Thread(Dim::Z),
+    ];
+
+    /// As scripts and the text form say it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Axis::Block(Dim::X) => "block.x",
+            Axis::Block(Dim::Y) => "block.y",
+            Axis::Block(Dim::Z) => "block.z",
+            Axis::Thread(Dim::X) => "thread.x",
+            Axis::Thread(Dim::Y) => "thread.y",
+            Axis::Thread(Dim::Z) => "thread.z",
+        }
+    }
+
+    /// The axis of a name.
+    pub fn named(name: &str) -> Option<Axis> {
+        Axis::ALL.into_iter().find(|axis| axis.name() == name)
+    }
+
+    /// Whether an iteration is a thread of a block.
+    pub fn is_thread(self) -> bool {
+        matches!(self, Axis::Thread(_))
+    }
+
+    /// The most iterations that GPUs have room for, of threads.
+    pub fn most_threads(self) -> Option<u32> {
+        match self {
+            Axis::Block(_) => None,
+            Axis::Thread(Dim::X | Dim::Y) => Some(1024),
+            Axis::Thread(Dim::Z) => Some(64),
+        }
+    }
+}
+
+impl Dim {
+    /// 0 for x.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}
+
 impl Target {
     /// The array whose cell it is.
     pub fn array(&self) -> Option<ArrayId> {
@@ -338,6 +410,14 @@ impl LoopKind {
     /// A parallel loop whose iterations share nothing they write.
     pub fn parallel() -> LoopKind {
         LoopKind::Parallel(Parallel::default())
+    }
+
+    /// Where iterations run on a GPU, if that is said.
+    pub fn axis(&self) -> Option<Axis> {
+        match self {
+            LoopKind::Parallel(parallel) => parallel.axis,
+            _ => None,
+        }
     }
 
     /// Whether iterations may run at once on different threads.

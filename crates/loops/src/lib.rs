@@ -29,6 +29,7 @@ mod read;
 mod rebase;
 mod simplify;
 mod strips;
+mod threads;
 mod unroll;
 mod verify;
 mod walk;
@@ -41,8 +42,8 @@ pub use fast::fast;
 pub use hoist::hoist;
 pub use index::{CompareOp, Cond, Index, ParamId, VarId};
 pub use ir::{
-    ArrayDecl, ArrayId, Each, Expr, ExprKind, For, Kernel, LocalDecl, LocalId, LoopKind, Parallel, Reduction,
-    ScalarDecl, ScalarId, Space, Stmt, Target, combines, fused_factors,
+    ArrayDecl, ArrayId, Axis, Dim, Each, Expr, ExprKind, For, Kernel, LocalDecl, LocalId, LoopKind, Parallel,
+    Reduction, ScalarDecl, ScalarId, Space, Stmt, Target, combines, fused_factors,
 };
 pub use lane_sums::{LaneSum, lane_sums, spread_sums};
 pub use magnitude::index_arithmetic_fits;
@@ -54,6 +55,7 @@ pub use read::{ReadError, parse};
 pub use rebase::rebase;
 pub use simplify::simplify;
 pub use strips::strips;
+pub use threads::{Unplaced, threads};
 pub use unroll::unroll;
 pub use verify::{Verified, verify};
 pub use walk::{Rewrite, Substitute, VarsBound, VarsUsed, Visit};

@@ -152,11 +152,11 @@ impl Cut<'_> {
             step: f.step,
             body: inner,
         }));
-        let private = match f.kind {
-            LoopKind::Parallel(parallel) => parallel.private,
-            _ => Vec::new(),
+        let parallel = match f.kind {
+            LoopKind::Parallel(parallel) => parallel,
+            _ => Parallel::default(),
         };
-        let kind = LoopKind::Parallel(Parallel { reductions: Vec::new(), private });
+        let kind = LoopKind::Parallel(Parallel { reductions: Vec::new(), ..parallel });
         let mut stmts = vec![Stmt::For(For { var: block, kind, lo: Index::Const(0), hi: count, step: 1, body })];
         stmts.extend(after);
         if self.parallel == 0 {

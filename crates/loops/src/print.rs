@@ -345,6 +345,7 @@ impl Printer<'_> {
     fn for_loop(&mut self, f: &For) -> fmt::Result {
         match &f.kind {
             LoopKind::Serial => {}
+            LoopKind::Parallel(Parallel { axis: Some(axis), .. }) => write!(self.out, "parallel({}) ", axis.name())?,
             LoopKind::Parallel(_) => self.out.push_str("parallel "),
             LoopKind::Vector(lanes) => write!(self.out, "vector({lanes}) ")?,
             LoopKind::Unrolled => self.out.push_str("unroll "),

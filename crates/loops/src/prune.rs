@@ -216,6 +216,7 @@ impl Renumber {
                 .filter_map(|Reduction { array, op }| Some(Reduction { array: kept(array)?, op }))
                 .collect(),
             private: parallel.private.into_iter().filter_map(kept).collect(),
+            axis: parallel.axis,
         }
     }
 }

@@ -38,6 +38,11 @@ fn rounds(mut kernel: Kernel, keeps_vectors: bool) -> Kernel {
     }
 }
 
+/// The same for statements alone; what they leave unused stays declared.
+pub(crate) fn simplified(stmts: Vec<Stmt>) -> Vec<Stmt> {
+    Simplify::default().block(stmts)
+}
+
 #[derive(Default)]
 struct Simplify {
     keeps_vectors: bool,

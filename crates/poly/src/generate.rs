@@ -180,11 +180,11 @@ impl<'a> Generator<'a> {
         let Some(id) = marked else { return found };
         let kind = match self.proven.tree().info(id).kind {
             tree::LoopKind::Serial => LoopKind::Serial,
-            tree::LoopKind::Parallel => {
+            kind @ (tree::LoopKind::Parallel | tree::LoopKind::Placed(_)) => {
                 let named = self.proven.reductions(id).iter();
                 let reductions =
                     named.map(|named| Reduction { array: ArrayId(named.array.0), op: named.op.combine() }).collect();
-                LoopKind::Parallel(Parallel { reductions, private: Vec::new() })
+                LoopKind::Parallel(Parallel { reductions, private: Vec::new(), axis: kind.axis() })
             }
             tree::LoopKind::Vector(lanes) if loops::runs_in_lockstep(&found) => LoopKind::Vector(lanes),
             tree::LoopKind::Vector(_) => LoopKind::Serial,

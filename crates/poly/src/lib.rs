@@ -32,6 +32,7 @@ pub use graph::DependenceGraph;
 /// How much a piece of work may cost.
 pub use isl::Budget;
 pub use layouts::show_layouts;
+pub use loops::Axis;
 pub use model::{Parts, affine_subscripts, model, unique};
 pub use propose::{Fusion, propose};
 pub use prove::{Instance, InstanceFault, Pair, Proven, Reduction, Subject, Verdict, Violation, may_carry, prove};

@@ -4,7 +4,8 @@
 //! parallel loops stand inside serial ones.  Or what the tree holds that is not supported.
 //! Two parallel loops that are nested without anything between them become two axes, the inner one along x, so that
 //! neighbouring threads touch neighbouring cells. Where the loops inside share memory or wait for each other, an iteration
-//! of the outer loops is a block, and one of the inner loops a thread. What is outside of every parallel loop runs on a
+//! of the outer loops is a block, and one of the inner loops a thread. Loops that are placed become what they are placed on
+//! (`loops::threads`). What is outside of every parallel loop runs on a
 //! single thread.
 //! Not here: any choice of what is shared; running a program (`run`).
 
@@ -55,7 +56,7 @@ pub enum HostStep {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaunchPlan {
     pub kernel: String,
-    /// Along x, then y; none for a single thread.
+    /// Along x, then y, then z; none for a single thread or block.
     pub axes: Vec<Axis>,
     /// An iteration of the axes is a block; otherwise it is a thread.
     pub per_block: bool,
@@ -82,6 +83,9 @@ pub enum EmitError {
     #[error("{0}")]
     Unsupported(String),
     /// We are at fault.
+    #[error("internal error: the loop over the threads of a block is none: {0}")]
+    Threads(String),
+    /// We are at fault.
     #[error("internal error: the emitted kernel is not PTX: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Invalid(Vec<Problem>),
 }
@@ -94,10 +98,12 @@ fn unsupported<T>(what: impl Into<String>) -> Emit<T> {
 
 /// Translates a loop tree for a target.
 pub fn emit(loops: &Verified, target: Target) -> Emit<Program> {
-    let (host, kernels) = host::split(loops, target)?;
+    let placed = loops::threads((**loops).clone()).map_err(|loops::Unplaced(why)| EmitError::Unsupported(why))?;
+    let loops = loops::verify(placed).map_err(|error| EmitError::Threads(error.to_string()))?;
+    let (host, kernels) = host::split(&loops, target)?;
     let module = Module { target, files: Vec::new(), kernels };
     let module = verify(module).map_err(EmitError::Invalid)?;
-    Ok(Program { loops: (**loops).clone(), module, host })
+    Ok(Program { loops: (*loops).clone(), module, host })
 }
 
 /// The kernels of a program so far, and the name of the next.

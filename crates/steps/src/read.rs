@@ -1,6 +1,7 @@
 //! From the words of a script to steps: which operands each verb takes is known here.
 
 use diag::{Diagnostic, Span};
+use poly::Axis;
 use program::Function;
 use syntax::ast::{Expr, ExprKind, Ident};
 use syntax::script;
@@ -62,6 +63,7 @@ impl Reader<'_> {
             (Clause::Where, step.condition.is_some()),
             (Clause::Maps, !step.maps.is_empty()),
             (Clause::Layout, step.storage.is_some()),
+            (Clause::Axis, step.axis.is_some()),
         ];
         match given.into_iter().find(|(clause, given)| *given && !clauses.contains(clause)) {
             Some((clause, _)) => self.misuse(step.span, format!("`{}` takes no `{}`", self.name(), clause.name())),
@@ -109,6 +111,7 @@ impl Reader<'_> {
                 Verb::Vectorize { loops, lanes, name }
             }
             "parallel" => Verb::Parallel { loops: self.loops()? },
+            "place" => Verb::Place { loops: self.so_many(1, "one loop")?, axis: self.axis()? },
             "separate" => Verb::Separate { loops: self.loops()? },
             "interchange" => Verb::Interchange { loops: self.so_many(2, "two loops")? },
             "reorder" => Verb::Reorder { loops: self.loops()? },
@@ -251,6 +254,19 @@ impl Reader<'_> {
         match self.step.by.as_slice() {
             [number] => Ok(number.value),
             _ => self.misuse(self.step.span, format!("`{}` takes one number behind `by`", self.name())),
+        }
+    }
+
+    fn axis(&self) -> Read<Axis> {
+        let Some(given) = &self.step.axis else {
+            return self.misuse(self.step.span, "`place` needs an axis, behind `->`");
+        };
+        match Axis::named(&given.name) {
+            Some(axis) => Ok(axis),
+            None => {
+                let known = Axis::ALL.map(Axis::name).join(", ");
+                self.misuse(given.span, format!("there is no axis `{}`; the axes are {known}", given.name))
+            }
         }
     }
 

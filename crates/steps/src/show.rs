@@ -19,6 +19,7 @@ pub fn show(step: &Step, function: &Function) -> String {
             format!("vectorize {}{}{}", loops(over), by(&[i64::from(*lanes)]), one(name))
         }
         Verb::Parallel { loops: over } => format!("parallel {}", loops(over)),
+        Verb::Place { loops: over, axis } => format!("place {} -> {}", loops(over), axis.name()),
         Verb::Separate { loops: over } => format!("separate {}", loops(over)),
         Verb::Interchange { loops: over } => format!("interchange {}", loops(over)),
         Verb::Reorder { loops: over } => format!("reorder {}", loops(over)),

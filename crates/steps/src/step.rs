@@ -1,6 +1,7 @@
 //! The steps as data: one variant per verb, with exactly its own operands.
 
 use diag::Span;
+use poly::Axis;
 use program::{Affine, Cond, IterId};
 
 /// A name in a step, and where it is written. Names are equal wherever they stand.
@@ -111,6 +112,13 @@ pub enum Verb {
     Parallel {
         /// The loop.
         loops: Loops,
+    },
+    /// The same, and say where the iterations run on a GPU.
+    Place {
+        /// The loop.
+        loops: Loops,
+        /// There.
+        axis: Axis,
     },
     /// Cut a loop where the statements in it change, so that none of them needs a condition.
     Separate {

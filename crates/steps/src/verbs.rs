@@ -9,6 +9,7 @@ pub(crate) enum Clause {
     Where,
     Maps,
     Layout,
+    Axis,
 }
 
 impl Clause {
@@ -20,11 +21,12 @@ impl Clause {
             Where => "where",
             Maps => "{ … }",
             Layout => "=> or =",
+            Axis => "->",
         }
     }
 }
 
-use Clause::{As, At, By, Layout, Maps, Where};
+use Clause::{As, At, Axis, By, Layout, Maps, Where};
 
 /// Every verb with its form and its clauses.
 pub(crate) const VERBS: &[(&str, &str, &[Clause])] = &[
@@ -36,6 +38,7 @@ pub(crate) const VERBS: &[(&str, &str, &[Clause])] = &[
     ("unroll", "unroll i by 8: run so many iterations as straight code", &[By, As]),
     ("vectorize", "vectorize j by 16: run so many iterations in lockstep", &[By, As]),
     ("parallel", "parallel i: run the iterations of a loop in any order, also at once", &[]),
+    ("place", "place i -> block.x: run the iterations of a loop as blocks or threads of a GPU", &[Axis]),
     ("separate", "separate i: cut a loop where the statements in it change", &[]),
     ("skew", "skew S[t, i] by 2: add a multiple of the first loop to the second", &[By]),
     ("shift", "shift S[i] by -1: start a loop later or earlier", &[By]),

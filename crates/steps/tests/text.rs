@@ -26,6 +26,8 @@ const LINES: &[&str] = &[
     "vectorize j by 16 as jo",
     "parallel i",
     "parallel S0[i], S1[i]",
+    "place i -> thread.x",
+    "place S0[i], S1[i] -> block.y",
     "separate S0[j]",
     "skew S0[i, j] by -2",
     "shift S0[i] by -1",

@@ -159,9 +159,13 @@ impl<'a> Site<'a> {
             Rule::colon => self.expects(Rule::assign_op),
             Rule::lparen if self.before_text(0) == "let" || self.expects(Rule::assign_op) => true,
             Rule::lparen | Rule::ident | Rule::reduce_op => self.expects(Rule::additive) || self.expects_expression(),
-            Rule::lbrace | Rule::storage_clause | Rule::double_arrow | Rule::notation_clause | Rule::equals => {
-                self.expects(Rule::kw_at)
-            }
+            Rule::lbrace
+            | Rule::storage_clause
+            | Rule::double_arrow
+            | Rule::notation_clause
+            | Rule::equals
+            | Rule::axis_clause
+            | Rule::arrow => self.expects(Rule::kw_at),
             Rule::EOI => true,
             _ => false,
         }
@@ -292,6 +296,8 @@ fn phrase(rule: Rule) -> &'static str {
         Rule::name_list => "`(`",
         Rule::map_clause => "`{`",
         Rule::storage_clause | Rule::double_arrow => "`=>`",
+        Rule::axis_clause => "`->`",
+        Rule::axis => "an axis, such as `block.x`",
         Rule::notation_clause => "`=`",
         Rule::notation | Rule::notation_call | Rule::notation_tuple => "a layout",
         Rule::parens => "`(`",

@@ -65,6 +65,8 @@ pub struct Step {
     pub maps: Vec<Map>,
     /// `=> [i % 2, j]` or `= (4,8):(8,1)`, of `layout`
     pub storage: Option<Storage>,
+    /// `-> block.x`, of `place`
+    pub axis: Option<Ident>,
     /// Its text.
     pub span: Span,
 }

@@ -194,6 +194,7 @@ pub(super) fn aim(step: &Step, state: &State) -> Step {
         | Verb::Unroll { loops, .. }
         | Verb::Vectorize { loops, .. }
         | Verb::Parallel { loops }
+        | Verb::Place { loops, .. }
         | Verb::Interchange { loops }
         | Verb::Reorder { loops }
         | Verb::Skew { loops, .. }

@@ -96,6 +96,9 @@ fn check_line(line: &str, compiled: &Compiled) -> Result<(), Wrong> {
             others.push(("the loops of the recipe", engines::run_loops(prepared, function, &call)?));
         }
     }
+    if let Some(placed) = &compiled.placed {
+        others.push(("the emulated GPU", engines::call(engines::find(placed, &call)?, &call)?));
+    }
     let tolerance =
         if has_float_sums(&function.body) { Tolerance::Relative { f32: 1e-5, f64: 1e-12 } } else { Tolerance::None };
     for (engine, other) in &others {

@@ -124,7 +124,14 @@ fn compare_witness(section: &Section, diagnostics: &[Diagnostic], failures: &mut
 fn accepted(case: &mut Case, module: Module, options: &Options, failures: &mut Vec<Failure>) -> Result<(), String> {
     stages::loops_read_back(&module, failures);
     load_again(case, &module, options, failures);
-    let compiled = stages::beside_original(case, module, options.clone())?;
+    let mut compiled = stages::beside_original(case, module, options.clone())?;
+    if case.section("sched").is_some_and(|script| script.expected.split_whitespace().any(|word| word == "place")) {
+        let target = farkas::Target::Ptx { sm: 70 };
+        let options = Options { target, device: farkas::Device::Emulate, ..options.clone() };
+        let placed = Engine::with_options(options).compile_source(&case.source);
+        let placed = placed.map_err(|error| format!("is nothing for a GPU\n{}", error.render(Style::Plain)))?;
+        compiled.placed = Some(placed);
+    }
     for position in 0..case.sections.len() {
         match case.sections[position].name.clone().as_str() {
             "run" => drop(run::check(&mut case.sections[position], &compiled, failures)),

@@ -13,6 +13,8 @@ pub(crate) struct Compiled {
     pub(crate) original: Module,
     /// None where a schedule is given.
     pub(crate) prepared: Option<Module>,
+    /// For the emulator of GPUs, where the schedule places loops there.
+    pub(crate) placed: Option<Module>,
     /// What the source means, for questions that the compiled functions do not answer.
     pub(crate) program: program::Program,
 }
@@ -85,7 +87,7 @@ pub(crate) fn beside_original(case: &Case, scheduled: Module, options: Options) 
     let original = original.map_err(|error| format!("does not compile\n{}", error.render(Style::Plain)))?;
     let file = syntax::parse(&case.source).map_err(|_| "parses only once")?;
     let program = program::lower(&file, &case.source).map_err(|_| "lowers only once")?;
-    Ok(Compiled { scheduled, original, prepared: None, program })
+    Ok(Compiled { scheduled, original, prepared: None, placed: None, program })
 }
 
 /// The text of a stage, of all functions.

@@ -90,7 +90,8 @@ impl<'a> Choices<'a> {
 
 /// The tree with each of its parallel and vector loops run backwards.
 pub(crate) fn reversals_of_parallel_loops(tree: &Tree) -> Vec<Tree> {
-    let concurrent = tree.loops().filter(|(_, found)| matches!(found.kind, LoopKind::Parallel | LoopKind::Vector(_)));
+    let concurrent =
+        tree.loops().filter(|(_, found)| found.kind.is_parallel() || matches!(found.kind, LoopKind::Vector(_)));
     let reversed = |id| {
         let mut branches = tree.branches();
         for entry in branches.iter_mut().flat_map(|branch| &mut branch.entries) {

@@ -46,9 +46,9 @@ impl fmt::Display for Token {
 }
 
 /// Longer symbols stand before their prefixes.
-const SYMBOLS: [&str; 25] = [
-    "..", "==", "!=", "<=", ">=", "+=", "*=", "(", ")", "{", "}", "[", "]", ",", ";", ":", "=", "<", ">", "+", "-",
-    "*", "/", "%", "@",
+const SYMBOLS: [&str; 26] = [
+    "..", ".", "==", "!=", "<=", ">=", "+=", "*=", "(", ")", "{", "}", "[", "]", ",", ";", ":", "=", "<", ">", "+",
+    "-", "*", "/", "%", "@",
 ];
 
 /// Splits the text; every token comes with its line, and the last one is `End`.

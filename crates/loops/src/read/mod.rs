@@ -12,8 +12,8 @@ use std::fmt;
 use program::{BinaryOp, Role, ScalarType, Value};
 
 use crate::{
-    ArrayDecl, ArrayId, Cond, Each, Expr, For, Index, Kernel, LocalDecl, LoopKind, Parallel, Reduction, ScalarDecl,
-    Space, Stmt, Target, VarId,
+    ArrayDecl, ArrayId, Axis, Cond, Each, Expr, For, Index, Kernel, LocalDecl, LoopKind, Parallel, Reduction,
+    ScalarDecl, Space, Stmt, Target, VarId,
 };
 use lex::{Token, tokens};
 use resolve::{Meaning, Scope};
@@ -228,7 +228,8 @@ impl Reader {
             return self.branch();
         }
         if self.eat("parallel") {
-            return self.for_loop(LoopKind::parallel());
+            let axis = if self.eat("(") { Some(self.axis()?) } else { None };
+            return self.for_loop(LoopKind::Parallel(Parallel { axis, ..Parallel::default() }));
         }
         if self.eat("unroll") {
             return self.for_loop(LoopKind::Unrolled);
@@ -409,7 +410,7 @@ impl Reader {
         let hi = self.index()?;
         let step = if self.eat("by") { self.integer()? } else { 1 };
         let kind = match kind {
-            LoopKind::Parallel(_) => LoopKind::Parallel(self.parallel()?),
+            LoopKind::Parallel(parallel) => LoopKind::Parallel(self.parallel(parallel)?),
             kind => kind,
         };
         self.expect("{")?;
@@ -420,8 +421,7 @@ impl Reader {
     }
 
     /// `reducing s by +, m by max private t, u`, each part if it is there.
-    fn parallel(&mut self) -> Read<Parallel> {
-        let mut parallel = Parallel::default();
+    fn parallel(&mut self, mut parallel: Parallel) -> Read<Parallel> {
         let mut more = self.eat("reducing");
         while more {
             let array = self.array_name()?;
@@ -436,6 +436,19 @@ impl Reader {
             more = self.eat(",");
         }
         Ok(parallel)
+    }
+
+    /// `block.x)`
+    fn axis(&mut self) -> Read<Axis> {
+        let line = self.line();
+        let level = self.name()?;
+        self.expect(".")?;
+        let name = format!("{level}.{}", self.name()?);
+        self.expect(")")?;
+        match Axis::named(&name) {
+            Some(axis) => Ok(axis),
+            None => error(line, format!("there is no axis `{name}`")),
+        }
     }
 
     fn integer(&mut self) -> Read<i64> {

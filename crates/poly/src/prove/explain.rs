@@ -1,11 +1,12 @@
 //! Violations as errors: both instances, the cell and the source lines.
 
 use diag::Diagnostic;
+use loops::Axis;
 
 use super::{Instance, InstanceFault, Pair, Subject, Violation};
 use crate::deps::DependenceKind;
 use crate::scop::{ArrayOrigin, Scop};
-use crate::tree::{LoopKind, StatementId, Tree};
+use crate::tree::{Loop, LoopKind, StatementId, Tree};
 use crate::witness::{show_cell, show_params, show_point};
 
 impl Violation {
@@ -19,6 +20,7 @@ impl Violation {
                 let cell = show_cell(&pair.array, &pair.cell);
                 let what = match found.kind {
                     LoopKind::Vector(lanes) => format!("be vectorized by {lanes}"),
+                    LoopKind::Placed(axis) => format!("be placed on {}", axis.name()),
                     LoopKind::Serial | LoopKind::Parallel | LoopKind::Unrolled => "be parallel".into(),
                 };
                 let kind = pair.kind.with_article();
@@ -26,12 +28,34 @@ impl Violation {
                     format!("loop `{}` cannot {what}: it carries {kind} dependence through {cell}", found.name);
                 let diagnostic = strictly(pair.explain(scop, "E0503", message), pair, subject);
                 let array = scop.array_named(&pair.array).map(|(_, array)| array.origin);
-                if array == Some(ArrayOrigin::Buffer) && found.kind == LoopKind::Parallel {
+                if array == Some(ArrayOrigin::Buffer) && found.kind.is_parallel() {
                     let help =
                         "a loop that is parallel before the step that makes the buffer has one for each iteration";
                     return diagnostic.help(help);
                 }
+                if pair.kind == DependenceKind::Reduction {
+                    let help = "threads have no common accumulator; `rfactor` gives each iteration one of its own";
+                    return diagnostic.help(help);
+                }
                 diagnostic
+            }
+            Violation::Wide { id, lanes } if tree.info(*id).kind.is_parallel() => {
+                let name = &tree.info(*id).name;
+                let message =
+                    format!("loop `{name}` would have more than the {lanes} iterations that threads of a block can be");
+                let diagnostic = Diagnostic::error("E0504", scop.function.span, message);
+                diagnostic.help(format!("cut it first: `strip {name} by 128`"))
+            }
+            Violation::Misplaced { outer, inner } => {
+                let (outer, inner) = (tree.info(*outer), tree.info(*inner));
+                let axis = |found: &Loop| found.kind.axis().map_or("", Axis::name);
+                let (around, within) = (axis(outer), axis(inner));
+                let message = format!(
+                    "loop `{}` cannot be placed on {within}: it is inside of loop `{}`, which is on {around}",
+                    inner.name, outer.name
+                );
+                let diagnostic = Diagnostic::error("E0504", scop.function.span, message);
+                diagnostic.help("threads are inside of blocks, and a nest has each axis once")
             }
             Violation::Wide { id, lanes } => {
                 let message = format!("vector loop `{}` would have more than {lanes} iterations", tree.info(*id).name);

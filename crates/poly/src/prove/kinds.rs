@@ -5,6 +5,7 @@
 //! depend on data are not, because nobody can tell which cells they share.
 
 use isl::{Map, Set};
+use loops::Axis;
 
 use super::order::{ends, on_branches, without_cells};
 use super::pair::{Times, smallest_pair};
@@ -27,11 +28,17 @@ pub(super) fn judge(
     context: &Set,
 ) -> Attempt<Judged> {
     let scop = &subject.scop;
-    if let LoopKind::Vector(lanes) = kind
+    let most = match kind {
+        LoopKind::Vector(lanes) => Some(lanes),
+        kind => kind.axis().and_then(Axis::most_threads),
+    };
+    if let Some(lanes) = most
         && is_wide(scop, branches, id, lanes)?
     {
         return Ok(Judged::Unfit(Box::new(Violation::Wide { id, lanes })));
     }
+    // Blocks have nothing in which they could meet, and threads only what a schedule gives them.
+    let placed = kind.axis();
     let mut reductions = Vec::new();
     for kind in DependenceKind::ALL {
         for dependence in subject.dependences.of_kind(kind).maps()? {
@@ -41,6 +48,7 @@ pub(super) fn judge(
                 let statement = &scop.statements[source.statement.index()];
                 if let (DependenceKind::Reduction, StatementKind::Update(op)) = (kind, statement.kind)
                     && !statement.scatters()
+                    && placed.is_none()
                 {
                     let reduction = Reduction { array: statement.write.array, op };
                     if !reductions.contains(&reduction) {
@@ -99,6 +107,22 @@ fn carried(scop: &Scop, source: &Branch, sink: &Branch, id: LoopId, pairs: Map) 
     let different = one.clone().lt_map(two.clone())?.union(one.gt_map(two)?)?;
     let carried = together.intersect(different)?;
     Ok(if carried.is_empty()? { None } else { Some(carried) })
+}
+
+/// A block inside of threads, or an axis twice in a nest.
+pub(super) fn find_misplaced(tree: &Tree, branches: &[Branch]) -> Option<Violation> {
+    branches.iter().find_map(|branch| {
+        let placed: Vec<(LoopId, Axis)> =
+            branch.loops().filter_map(|(_, id, _)| Some((id, tree.info(id).kind.axis()?))).collect();
+        let around = |number: usize, axis: Axis| {
+            let clash = |outer: &Axis| *outer == axis || outer.is_thread() && !axis.is_thread();
+            placed.iter().take(number).find(|(_, outer)| clash(outer))
+        };
+        let mut pairs = placed.iter().enumerate();
+        pairs.find_map(|(number, (inner, axis))| {
+            around(number, *axis).map(|(outer, _)| Violation::Misplaced { outer: *outer, inner: *inner })
+        })
+    })
 }
 
 /// Whether a loop has more iterations than lanes.

@@ -3,7 +3,8 @@
 //! In: a program with its dependences, and a tree.  Out: [`Proven`], which owns both and is all that loops are generated
 //! from; or a [`Violation`] with a witness; or `Unknown`, which is never treated as legal.
 //! Proven are: exactly the program's instances run, each once (`instances`); every dependence runs forwards (`order`); and
-//! parallel and vector loops carry none, or only pairs of updates of reductions, which are then named (`kinds`).
+//! parallel and vector loops carry none, or only pairs of updates of reductions, which are then named (`kinds`). Loops that are
+//! placed on a GPU carry none at all, and nest as blocks and threads do.
 //! Not here: choosing a tree, changing one. What a step claims that changes statements is proven in `rewriting`, where cells live in
 //! `storage`.
 
@@ -127,12 +128,19 @@ pub enum Violation {
         /// The loop.
         id: LoopId,
     },
-    /// A vector loop has more iterations than lanes.
+    /// A vector loop has more iterations than lanes, or a loop over threads more than a block has.
     Wide {
         /// The loop.
         id: LoopId,
-        /// Its lanes.
+        /// Its lanes, or the threads.
         lanes: u32,
+    },
+    /// Loops are placed on a GPU in a way in which nothing can run there.
+    Misplaced {
+        /// The one around.
+        outer: LoopId,
+        /// The one inside.
+        inner: LoopId,
     },
 }
 
@@ -142,14 +150,16 @@ impl Violation {
         match self {
             Violation::Reversed(pair) | Violation::Carried { pair, .. } => Some(&pair.params),
             Violation::Instances { params, .. } => Some(params),
-            Violation::Wide { .. } => None,
+            Violation::Wide { .. } | Violation::Misplaced { .. } => None,
         }
     }
 
     /// The loop that cannot be of its kind, if that is what is wrong.
     pub fn unfit_loop(&self) -> Option<LoopId> {
         match self {
-            Violation::Carried { id, .. } | Violation::Wide { id, .. } => Some(*id),
+            Violation::Carried { id, .. } | Violation::Wide { id, .. } | Violation::Misplaced { inner: id, .. } => {
+                Some(*id)
+            }
             Violation::Reversed(_) | Violation::Instances { .. } => None,
         }
     }
@@ -194,8 +204,13 @@ fn find(subject: &Subject, tree: &Tree) -> Attempt<Found> {
     if let Some(pair) = order::find_reversed(subject, &branches, context)? {
         return found(Violation::Reversed(pair));
     }
+    if let Some(violation) = kinds::find_misplaced(tree, &branches) {
+        return found(violation);
+    }
     let mut reductions = BTreeMap::new();
-    for (id, info) in tree.loops().filter(|(_, info)| matches!(info.kind, LoopKind::Parallel | LoopKind::Vector(_))) {
+    for (id, info) in
+        tree.loops().filter(|(_, info)| info.kind.is_parallel() || matches!(info.kind, LoopKind::Vector(_)))
+    {
         match kinds::judge(subject, &branches, (id, info.kind), context)? {
             kinds::Judged::Fit(reduced) => drop(reductions.insert(id, reduced)),
             kinds::Judged::Unfit(violation) => return found(*violation),
@@ -240,7 +255,7 @@ fn find_again(
             kinds::Judged::Unfit(smaller) => Some(*smaller),
             kinds::Judged::Fit(_) => None,
         },
-        Violation::Wide { .. } => None,
+        Violation::Wide { .. } | Violation::Misplaced { .. } => None,
     })
 }
 

@@ -16,6 +16,7 @@ mod uneven;
 
 use std::collections::BTreeMap;
 
+use loops::Axis;
 use program::{Affine, Cond};
 
 pub use branch::{Branch, Entry};
@@ -60,10 +61,27 @@ pub enum LoopKind {
     Serial,
     /// In any order, also at once.
     Parallel,
+    /// The same, and on a GPU there.
+    Placed(Axis),
     /// All iterations, at most so many, in lockstep.
     Vector(u32),
     /// One after the other, as straight code.
     Unrolled,
+}
+
+impl LoopKind {
+    /// Whether iterations may run in any order, also at once, on threads of their own.
+    pub fn is_parallel(self) -> bool {
+        matches!(self, LoopKind::Parallel | LoopKind::Placed(_))
+    }
+
+    /// Where iterations run on a GPU, if that is said.
+    pub fn axis(self) -> Option<Axis> {
+        match self {
+            LoopKind::Placed(axis) => Some(axis),
+            LoopKind::Serial | LoopKind::Parallel | LoopKind::Vector(_) | LoopKind::Unrolled => None,
+        }
+    }
 }
 
 /// What is known about a loop besides its place and its values.

@@ -104,6 +104,7 @@ impl Tree {
                 let kind = match found.kind {
                     LoopKind::Serial => String::new(),
                     LoopKind::Parallel => "parallel ".into(),
+                    LoopKind::Placed(axis) => format!("parallel({}) ", axis.name()),
                     LoopKind::Vector(lanes) => format!("vector({lanes}) "),
                     LoopKind::Unrolled => "unroll ".into(),
                 };

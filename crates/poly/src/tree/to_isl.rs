@@ -1,6 +1,7 @@
 //! From our tree to isl's: sequences, bands, and marks for what a band cannot say.
 
 use isl::{AstLoopType, Id, MultiUnionPwAff, Schedule, Set, UnionMap, UnionSet};
+use loops::Axis;
 use program::Affine;
 
 use super::times::frame;
@@ -23,6 +24,7 @@ impl LoopKind {
         match self {
             LoopKind::Serial => None,
             LoopKind::Parallel => Some("parallel".into()),
+            LoopKind::Placed(axis) => Some(axis.name().into()),
             LoopKind::Vector(lanes) => Some(format!("vector({lanes})")),
             LoopKind::Unrolled => Some("unroll".into()),
         }
@@ -34,6 +36,9 @@ impl LoopKind {
             "parallel" => Some(LoopKind::Parallel),
             "unroll" => Some(LoopKind::Unrolled),
             _ => {
+                if let Some(axis) = Axis::named(mark) {
+                    return Some(LoopKind::Placed(axis));
+                }
                 let lanes = mark.strip_prefix("vector(")?.strip_suffix(')')?;
                 lanes.parse().ok().map(LoopKind::Vector)
             }

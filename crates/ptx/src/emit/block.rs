@@ -112,6 +112,8 @@ impl Emitter<'_> {
                     self.in_shared(*array)?;
                     self.block_level(body, last)?;
                 }
+                // A single thread is the whole block.
+                stmt if self.threads == 1 && !holds_parallel(std::slice::from_ref(stmt)) => self.stmt(stmt)?,
                 Stmt::Alloc { body, .. } if holds_parallel(body) => {
                     return unsupported("an array of a block that is not in shared memory");
                 }

@@ -147,7 +147,7 @@ impl Emitter<'_> {
     /// The position of the thread along each axis, counted through all blocks; or that of the block.
     fn positions(&mut self, plan: &LaunchPlan) -> Vec<Reg> {
         if plan.per_block {
-            let blocks = [Special::CtaidX, Special::CtaidY].into_iter().take(plan.axes.len());
+            let blocks = [Special::CtaidX, Special::CtaidY, Special::CtaidZ].into_iter().take(plan.axes.len());
             let found = blocks.map(|block| {
                 let block = self.b.mov(Type::U32, block);
                 self.b.convert(Type::U64, Type::U32, block)
@@ -189,9 +189,10 @@ impl Emitter<'_> {
             size = self.b.binary(BinaryOp::MulLo, Type::S64, size, *extent);
         }
         let mut thread = match positions {
-            [] => return base,
+            [] if !per_block => return base,
+            [] => self.b.mov(Type::S64, 0),
             [x] => *x,
-            [x, y, ..] => {
+            [x, y, rest @ ..] => {
                 let blocks = self.b.mov(Type::U32, Special::NctaidX);
                 let across = if per_block {
                     self.b.convert(Type::U64, Type::U32, blocks)
@@ -199,7 +200,14 @@ impl Emitter<'_> {
                     let threads = self.b.mov(Type::U32, Special::NtidX);
                     self.b.binary(BinaryOp::MulWide, Type::U32, blocks, threads)
                 };
-                self.b.mad(TernaryOp::MadLo, Type::S64, *y, across, *x)
+                let mut y = *y;
+                if let [z] = rest {
+                    // Only blocks have a third axis.
+                    let down = self.b.mov(Type::U32, Special::NctaidY);
+                    let down = self.b.convert(Type::U64, Type::U32, down);
+                    y = self.b.mad(TernaryOp::MadLo, Type::S64, *z, down, y);
+                }
+                self.b.mad(TernaryOp::MadLo, Type::S64, y, across, *x)
             }
         };
         if per_block {
@@ -234,7 +242,7 @@ impl Emitter<'_> {
         stmts.iter().try_for_each(|stmt| self.stmt(stmt))
     }
 
-    fn stmt(&mut self, stmt: &Stmt) -> Emit<()> {
+    pub(super) fn stmt(&mut self, stmt: &Stmt) -> Emit<()> {
         match stmt {
             Stmt::For(each) => self.serial_loop(each),
             Stmt::If { cond, then, otherwise } => {

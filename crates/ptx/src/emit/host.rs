@@ -83,6 +83,9 @@ impl<'a> Splitter<'a> {
                     let (then, otherwise) = (self.block(then)?, self.block(otherwise)?);
                     steps.push(HostStep::If { cond: cond.clone(), then, otherwise });
                 }
+                Stmt::Alloc { space: Space::Shared, body, .. } if is_block(body) => {
+                    steps.push(self.launch_blocks(&[], std::slice::from_ref(stmt))?);
+                }
                 // One after the other, so one copy for the whole call does.
                 Stmt::Alloc { body, .. } => steps.extend(self.block(body)?),
                 other => serial.push(other.clone()),
@@ -102,6 +105,9 @@ impl<'a> Splitter<'a> {
 
     /// A launch for each stretch between the barriers of the loop, or one of blocks if threads have to work together.
     fn parallel(&mut self, outer: &For) -> Emit<Vec<HostStep>> {
+        if let Some(axis) = outer.kind.axis() {
+            return Ok(vec![self.placed(outer, axis)?]);
+        }
         let mut nest = vec![outer];
         if needs_block(&outer.body) {
             let mut body = &outer.body;
@@ -126,6 +132,23 @@ impl<'a> Splitter<'a> {
         let body = nest.first().map_or(&outer.body, |inner| &inner.body);
         let stretches = body.split(|stmt| matches!(stmt, Stmt::Barrier));
         stretches.filter(|stretch| !stretch.is_empty()).map(|stretch| self.launch(&nest, stretch)).collect()
+    }
+
+    /// A nest of loops over blocks, or a single block.
+    fn placed(&mut self, outer: &For, axis: loops::Axis) -> Emit<HostStep> {
+        if axis.is_thread() {
+            return self.launch_blocks(&[], &[Stmt::For(outer.clone())]);
+        }
+        let mut nest = vec![outer];
+        let mut body = &outer.body;
+        while let [Stmt::For(inner)] = body.as_slice()
+            && inner.kind.axis().is_some_and(|axis| !axis.is_thread())
+        {
+            nest.push(inner);
+            body = &inner.body;
+        }
+        nest.sort_by_key(|each| each.kind.axis());
+        self.launch_blocks(&nest, body)
     }
 
     /// One kernel of the statements, with an axis for each loop of `nest`, the innermost first.
@@ -170,6 +193,15 @@ impl<'a> Splitter<'a> {
         let thread = Thread { loops: self.loops, plan: &plan, target: self.target };
         self.kernels.done.push(emit_kernel(thread, stmts)?);
         Ok(HostStep::Launch(plan))
+    }
+}
+
+/// Whether statements are the loop over the threads of a block, perhaps with more that it shares.
+fn is_block(stmts: &[Stmt]) -> bool {
+    match stmts {
+        [Stmt::For(each)] => each.kind.axis().is_some_and(loops::Axis::is_thread),
+        [Stmt::Alloc { space: Space::Shared, body, .. }] => is_block(body),
+        _ => false,
     }
 }
 

@@ -1,6 +1,6 @@
-//! Steps that say how the iterations of a loop run: unroll, vectorize, parallel, separate.
+//! Steps that say how the iterations of a loop run: unroll, vectorize, parallel, place, separate.
 
-use poly::{Loop, LoopId, LoopKind};
+use poly::{Axis, Loop, LoopId, LoopKind};
 
 use super::{Applied, Edit};
 use crate::step::{Loops, Word};
@@ -46,6 +46,10 @@ fn cut(edit: &mut Edit<'_>, loops: &Loops, size: i64, name: Option<&Word>, kind:
 
 pub(super) fn parallel(edit: &mut Edit<'_>, loops: &Loops) -> Applied<()> {
     edit.mark(loops, |found| found.kind = LoopKind::Parallel)
+}
+
+pub(super) fn place(edit: &mut Edit<'_>, loops: &Loops, axis: Axis) -> Applied<()> {
+    edit.mark(loops, |found| found.kind = LoopKind::Placed(axis))
 }
 
 pub(super) fn separate(edit: &mut Edit<'_>, loops: &Loops) -> Applied<()> {

@@ -6,7 +6,7 @@
 use diag::Diagnostic;
 use isl::{Dim, Map};
 use poly::rewriting::Draft;
-use poly::{ArrayOrigin, Attempt, Fault, LoopKind, sets};
+use poly::{ArrayOrigin, Attempt, Fault, sets};
 use program::{Affine, ArrayId};
 
 use super::site::Site;
@@ -39,7 +39,7 @@ impl Buffer {
         let footprint = footprint.clone().intersect_params(scop.context.clone())?.coalesce()?;
         let (mut shape, mut parallel) = (Vec::new(), Vec::new());
         let iterations = footprint.clone().domain()?;
-        for (place, found) in site.loops.iter().enumerate().filter(|(_, found)| found.kind == LoopKind::Parallel) {
+        for (place, found) in site.loops.iter().enumerate().filter(|(_, found)| found.kind.is_parallel()) {
             let Some(range) = bounds::range(scop, &iterations, place)? else {
                 let message = format!("no array of one size holds the buffers of all iterations of `{}`", found.name);
                 let help = "they run at once, so each needs a buffer; `parallel` can come after this step";

@@ -69,13 +69,18 @@ fn integer(site: &Site<'_>) -> Option<Diagnostic> {
     not_integer(Diagnostic::error("E0001", Span::new(whole.start, end), format!("`{text}` is not an integer")))
 }
 
-/// `map S0[i] -> [i]`, `map { S0[i] => [i] }`, `map { S0[i] -> i }`.
+/// `map S0[i] -> [i]`, `map { S0[i] => [i] }`, `map { S0[i] -> i }`, `place i -> x`.
 fn arrow(site: &Site<'_>) -> Option<Diagnostic> {
     let found = site.found?;
-    if found.text == "->" && site.expects(Rule::kw_at) {
-        return Some(site.unexpected().help("maps stand in braces: `map { S0[i] -> [i] }`"));
+    if site.expects(Rule::axis) {
+        if let ("[", Some(arrow)) = (found.text, site.before.first()) {
+            let diagnostic = Diagnostic::error("E0001", Span::new(arrow.start, arrow.end()), "unexpected `->`");
+            let diagnostic = diagnostic.here("expected `,`, `by`, `as`, `at`, `where` or the end of the step");
+            return Some(diagnostic.help("maps stand in braces: `map { S0[i] -> [i] }`"));
+        }
+        return Some(site.unexpected().help("loops are placed on `block.x`, `thread.x`, or `y` and `z` of either"));
     }
-    if site.expects(Rule::arrow) {
+    if site.expects(Rule::arrow) && !site.expects(Rule::kw_at) {
         return Some(site.unexpected().help("a map is written `S0[i, j] -> [j, i]`"));
     }
     (site.before_text(0) == "->").then(|| site.unexpected().help("the new loops stand in brackets: `-> [i + j, j]`"))

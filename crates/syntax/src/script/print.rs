@@ -50,6 +50,9 @@ pub(crate) fn step_to_string(step: &Step) -> String {
             }
         }
     }
+    if let Some(axis) = &step.axis {
+        out += &format!(" -> {}", axis.name);
+    }
     match step.names.as_slice() {
         [] => {}
         [name] => out += &format!(" as {}", name.name),

@@ -92,6 +92,7 @@ impl ScriptBuilder<'_> {
             condition: None,
             maps: Vec::new(),
             storage: None,
+            axis: None,
         };
         if let Some(targets) = parts.optional(Rule::script_targets) {
             step.targets = nodes.parts(targets).each(|target| self.target(target))?;
@@ -164,6 +165,7 @@ impl ScriptBuilder<'_> {
                 let (text, span) = (notation.as_str().to_owned(), nodes.span(&notation));
                 step.storage = Some(Storage::Notation { text, span });
             }
+            Rule::axis_clause => step.axis = Some(nodes.ident(&parts.next()?)),
             _ => return Err(mismatch(span)),
         }
         Ok(span)
@@ -235,6 +237,7 @@ fn repeated_clause(first: Span, second: Span, rule: Rule) -> Diagnostic {
         Rule::at_clause => ("`at`", "write a second step"),
         Rule::where_clause => ("`where`", "join the conditions by `and`"),
         Rule::storage_clause | Rule::notation_clause => ("layout", "an array has one"),
+        Rule::axis_clause => ("`->`", "write a second step"),
         _ => ("map", "write all maps in one pair of braces, separated by `;`"),
     };
     Diagnostic::error("E0001", second, format!("a second {word} in one step"))

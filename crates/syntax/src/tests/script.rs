@@ -281,6 +281,7 @@ fn made_trees_print_with_their_meaning() {
         condition: None,
         maps: vec![Map { statement: ident("S"), inputs: Vec::new(), outputs, span: Span::default() }],
         storage: None,
+        axis: None,
         span: Span::default(),
     };
     let schedule = Schedule { function: ident("f"), steps: vec![step], span: Span::default() };

@@ -1,0 +1,183 @@
+//! Which thread touches a cell: do two accesses to one cell come from the same thread?
+
+use crate::quotient::Range;
+use crate::walk::Visit;
+use crate::{ArrayId, Expr, ExprKind, Index, Stmt, Target, VarId};
+use index::{Linear, linear};
+
+use super::phases::Phases;
+
+/// Which threads along one axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// Each for its own place.
+    Own,
+    /// The first.
+    First,
+    /// All of them do the same.
+    Any,
+}
+
+/// One access of a phase.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Access {
+    pub(super) array: ArrayId,
+    write: bool,
+    owners: [Owner; 3],
+    /// One for each subscript; none where it is not known well enough.
+    subscripts: Vec<Option<Subscript>>,
+    /// Loops around that may have gone on since.
+    loose: Vec<VarId>,
+}
+
+/// A value from `base + least` to `base + most`.
+#[derive(Clone, Debug, PartialEq)]
+struct Subscript {
+    base: Linear,
+    least: i64,
+    most: i64,
+}
+
+impl Access {
+    /// The access as it is seen from outside of a loop.
+    pub(super) fn leaving(mut self, var: VarId) -> Access {
+        self.loose.push(var);
+        self
+    }
+
+    /// Whether another thread may touch the same cell by the other access, one of them writing. `apart` are loops of which the two
+    /// may be in different iterations.
+    pub(super) fn conflicts(&self, other: &Access, apart: &[VarId], phases: &Phases) -> bool {
+        if self.array != other.array || !self.write && !other.write {
+            return false;
+        }
+        let loose: Vec<VarId> = [apart, &self.loose, &other.loose].concat();
+        !(0..3).filter(|axis| phases.extents[*axis] > 1).all(|axis| match (self.owners[axis], other.owners[axis]) {
+            (Owner::First, Owner::First) => true,
+            (Owner::Own, Owner::Own) => {
+                let pairs = self.subscripts.iter().zip(&other.subscripts);
+                pairs
+                    .filter_map(|(one, two)| one.as_ref().zip(two.as_ref()))
+                    .any(|(one, two)| determine(one, two, axis, &loose, phases).unwrap_or(false))
+            }
+            _ => false,
+        })
+    }
+}
+
+/// Whether two subscripts can only be equal at the same place along an axis.
+fn determine(one: &Subscript, two: &Subscript, axis: usize, loose: &[VarId], phases: &Phases) -> Option<bool> {
+    let place = phases.places[axis];
+    let by = one.base.coefficient(place)?;
+    if two.base.coefficient(place)? != by {
+        return Some(false);
+    }
+    let zero = Linear::constant(0);
+    let (mut least, mut most) = (one.least.checked_sub(two.most)?, one.most.checked_sub(two.least)?);
+    let mut bases = [one.base.replace(place, &zero)?, two.base.replace(place, &zero)?];
+    for (number, (other, extent)) in phases.places.iter().zip(phases.extents).enumerate() {
+        if number == axis {
+            continue;
+        }
+        // The two may be at different places along the other axes.
+        for (base, sign) in bases.iter_mut().zip([1i64, -1]) {
+            let moves = base.coefficient(*other).unwrap_or(0).checked_mul(sign)?.checked_mul(extent - 1)?;
+            least = least.checked_add(moves.min(0))?;
+            most = most.checked_add(moves.max(0))?;
+            *base = base.replace(*other, &zero)?;
+        }
+    }
+    for var in loose {
+        if bases.iter().any(|base| base.replace(*var, &zero).as_ref() != Some(base)) {
+            return Some(false);
+        }
+    }
+    let [one, two] = bases;
+    let distance = one.add_scaled(&two, -1)?.as_constant()?;
+    let by = by.checked_abs()?;
+    Some(distance.checked_add(most)? < by && distance.checked_add(least)? > by.checked_neg()?)
+}
+
+/// What a statement touches, done by these threads.
+pub(super) fn accesses(stmt: &Stmt, owners: [Owner; 3]) -> Vec<Access> {
+    let mut collect = Collect { owners, inner: Vec::new(), scoped: Vec::new(), found: Vec::new() };
+    collect.stmt(stmt);
+    collect.found
+}
+
+struct Collect {
+    owners: [Owner; 3],
+    /// Loops inside of the statement.
+    inner: Vec<Range>,
+    /// Arrays that belong to it.
+    scoped: Vec<ArrayId>,
+    found: Vec<Access>,
+}
+
+impl Collect {
+    fn access(&mut self, array: ArrayId, write: bool, subscripts: Vec<Option<Subscript>>) {
+        let access = Access { array, write, owners: self.owners, subscripts, loose: Vec::new() };
+        if !self.scoped.contains(&array) && !self.found.contains(&access) {
+            self.found.push(access);
+        }
+    }
+
+    fn known(&mut self, array: ArrayId, write: bool, index: &[Index]) {
+        let subscripts = index.iter().map(|index| self.subscript(index)).collect();
+        self.access(array, write, subscripts);
+    }
+
+    /// The values of a subscript while the loops inside run.
+    fn subscript(&self, index: &Index) -> Option<Subscript> {
+        let (mut base, mut least, mut most) = (linear(index)?, 0i64, 0i64);
+        for range in self.inner.iter().rev() {
+            let Some(by) = base.coefficient(range.var) else {
+                // It may still hide in a quotient.
+                base = base.replace(range.var, &Linear::constant(0))?;
+                continue;
+            };
+            let ends = range.at_least.iter().find_map(|low| {
+                let length = |high: &Linear| high.clone().add_scaled(low, -1)?.as_constant();
+                let length = range.less_than.iter().filter_map(length).min()?;
+                Some((low, length.checked_sub(1)?.max(0)))
+            });
+            let (low, width) = ends?;
+            let moves = by.checked_mul(width)?;
+            least = least.checked_add(moves.min(0))?;
+            most = most.checked_add(moves.max(0))?;
+            base = base.replace(range.var, low)?;
+        }
+        Some(Subscript { base, least, most })
+    }
+}
+
+impl Visit for Collect {
+    // Index arithmetic loads nothing.
+    fn index(&mut self, _: &Index) {}
+
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Load { array, index } => self.known(*array, false, index),
+            ExprKind::Gather { array, .. } => self.access(*array, false, Vec::new()),
+            _ => {}
+        }
+        self.descend_expr(expr);
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::For(f) => {
+                self.inner.push(Range::of(f.var, &f.lo, &f.hi));
+                self.descend_stmt(stmt);
+                self.inner.pop();
+                return;
+            }
+            Stmt::Alloc { array, .. } => self.scoped.push(*array),
+            Stmt::Store { array, index, .. } => self.known(*array, true, index),
+            Stmt::Update { target: Target::Cell { array, index }, .. } => self.known(*array, true, index),
+            Stmt::Scatter { array, .. } => self.access(*array, true, Vec::new()),
+            _ => {}
+        }
+        self.descend_stmt(stmt);
+    }
+}
