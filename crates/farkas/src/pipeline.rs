@@ -412,6 +412,10 @@ impl<'a> Line<'a> {
                 let diagnostic = Diagnostic::error("E0601", self.function.span, message);
                 Error::user(self.source, vec![diagnostic.help("`--target=cpu` compiles it for this machine")])
             }
+            ptx::EmitError::OutOfTime => {
+                let late = diag::deadline::check("ptx").err();
+                Error::new(self.source, late.unwrap_or_else(|| diag::Error::bug("ptx", "time that was over is not")))
+            }
             error @ (ptx::EmitError::Invalid(_) | ptx::EmitError::Threads(_)) => {
                 Error::new(self.source, diag::Error::bug("ptx", error.to_string()))
             }

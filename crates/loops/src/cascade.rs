@@ -58,7 +58,7 @@ impl Rewrite for Cascade<'_> {
                 }
                 match Nest::of(f) {
                     Ok(nest) => self.boxes(nest, &sums),
-                    Err(f) => self.blocks(f, &sums),
+                    Err(f) => self.blocks(*f, &sums),
                 }
             }
             stmt => self.inside(stmt),
@@ -197,7 +197,7 @@ impl Nest {
     }
 
     /// The nest that starts with a loop, or the loop back.
-    fn of(f: For) -> Result<Nest, For> {
+    fn of(f: For) -> Result<Nest, Box<For>> {
         let mut found: Vec<&For> = vec![&f];
         let mut body = &f.body;
         while let [Stmt::For(inner)] = body.as_slice() {
@@ -211,7 +211,7 @@ impl Nest {
         }
         let depth = found.len();
         if !only_adds(body) {
-            return Err(f);
+            return Err(Box::new(f));
         }
         let mut loops = Vec::new();
         let mut body = vec![Stmt::For(f)];

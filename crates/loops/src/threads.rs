@@ -3,14 +3,15 @@
 //! In: a kernel in which some loops are placed on a GPU (`parallel(block.x)`, `parallel(thread.y)`).  Out: one in which an
 //! iteration of the innermost loop over blocks is a single loop over all threads of the block, with barriers where threads
 //! hand something on, around it what they share, and around that nothing but loops over blocks. Or why there is none.
-//! A loop over threads becomes a condition on the thread; what is outside of all of them is done by the first thread, or by
-//! all where it only sets locals. Several loops over blocks in one another follow each other: their iterations are independent,
+//! A nest of loops over threads becomes conditions on the thread, whose number counts through the nest, x first; what is outside
+//! of all of them is done by the first thread, or by all where it only sets locals. Several loops over blocks in one another follow each other: their iterations are independent,
 //! so that all of the first may be over before the next begins.
 //! Not here: that iterations may run at once, which the schedule's proof knows; registers and instructions.
 
 mod barriers;
 mod owner;
 mod phases;
+mod registers;
 
 use crate::concurrent::trip_bound;
 use crate::simplify::simplified;
@@ -155,13 +156,19 @@ impl Placer<'_> {
 
     /// One iteration of the innermost loop over blocks, of which each has the arrays `private`.
     fn block(&mut self, body: Vec<Stmt>, private: Vec<ArrayId>) -> Placed<Vec<Stmt>> {
-        let extents = extents(&body)?;
-        let all: i64 = extents.iter().product();
+        let mut nests: Vec<Nest> = Vec::new();
+        for extents in nests_of(&body)? {
+            if nests.iter().all(|nest| nest.extents != extents) {
+                let places = DIMS.map(|dim| self.fresh(["x", "y", "z"][dim.index()]));
+                nests.push(Nest { extents, places });
+            }
+        }
+        let all = nests.iter().map(Nest::threads).max().unwrap_or(1);
         if all > MAX_THREADS {
             return unplaced(format!("a block would have {all} threads, and GPUs have room for {MAX_THREADS}"));
         }
-        let places = DIMS.map(|dim| self.fresh(["x", "y", "z"][dim.index()]));
-        let mut phases = Phases::new(places, extents);
+        let thread = self.fresh("t");
+        let mut phases = Phases::new(thread, all, nests.clone());
         let items = phases.items(body, &phases::Context::default())?;
         let shared = [private, std::mem::take(&mut phases.shared)].concat();
         for array in &shared {
@@ -174,10 +181,13 @@ impl Placer<'_> {
         }
         phases.check_locals(&items)?;
         let own = std::mem::take(&mut phases.private);
-        let mut body = barriers::placed(items, &phases, &own);
-        let thread = self.fresh("t");
-        for (dim, place) in DIMS.into_iter().zip(places) {
-            body = Substitute { var: place, with: &position(thread, dim, extents) }.block(body);
+        let owned = barriers::owned(&items, &phases);
+        let body = simplified(barriers::placed(items, &phases, &own));
+        let mut body = registers::kept(self.kernel, body, &owned);
+        for nest in nests {
+            for (dim, place) in DIMS.into_iter().zip(nest.places) {
+                body = Substitute { var: place, with: &position(thread, dim, nest.extents) }.block(body);
+            }
         }
         let kind =
             LoopKind::Parallel(Parallel { private: own, axis: Some(Axis::Thread(Dim::X)), ..Parallel::default() });
@@ -212,7 +222,38 @@ fn parts(stmts: Vec<Stmt>) -> Vec<Part> {
     parts
 }
 
-/// How many threads there are along each axis: as many as the longest loop has iterations.
+/// The threads along each axis of a nest, and what stands for the place of a thread among them.
+#[derive(Clone, Copy, Debug)]
+struct Nest {
+    extents: [i64; 3],
+    places: [VarId; 3],
+}
+
+impl Nest {
+    fn threads(&self) -> i64 {
+        self.extents.iter().fold(1, |all, extent| all.saturating_mul(*extent))
+    }
+}
+
+/// How many threads each outermost loop over threads needs along the axes.
+fn nests_of(stmts: &[Stmt]) -> Placed<Vec<[i64; 3]>> {
+    let mut found = Vec::new();
+    for stmt in stmts {
+        match stmt {
+            Stmt::For(f) if f.kind.axis().is_some() => found.push(extents(std::slice::from_ref(stmt))?),
+            Stmt::For(f) => found.extend(nests_of(&f.body)?),
+            Stmt::If { then, otherwise, .. } => {
+                found.extend(nests_of(then)?);
+                found.extend(nests_of(otherwise)?);
+            }
+            Stmt::Alloc { body, .. } => found.extend(nests_of(body)?),
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+/// The threads along each axis: as many as the longest loop has iterations.
 fn extents(stmts: &[Stmt]) -> Placed<[i64; 3]> {
     struct Longest {
         extents: [i64; 3],

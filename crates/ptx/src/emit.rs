@@ -9,6 +9,7 @@
 //! single thread.
 //! Not here: any choice of what is shared; running a program (`run`).
 
+mod banks;
 mod block;
 pub(crate) mod body;
 mod expr;
@@ -16,7 +17,10 @@ mod host;
 mod index;
 mod known;
 mod locals;
+mod reuse;
+mod widen;
 
+use diag::deadline;
 use loops::{Cond, Index, VarId, Verified};
 
 use crate::ir::{Kernel, Module, Target};
@@ -82,6 +86,9 @@ pub enum EmitError {
     /// The tree holds something that has no translation yet.
     #[error("{0}")]
     Unsupported(String),
+    /// There is no time left.
+    #[error("the time is over")]
+    OutOfTime,
     /// We are at fault.
     #[error("internal error: the loop over the threads of a block is none: {0}")]
     Threads(String),
@@ -99,6 +106,9 @@ fn unsupported<T>(what: impl Into<String>) -> Emit<T> {
 /// Translates a loop tree for a target.
 pub fn emit(loops: &Verified, target: Target) -> Emit<Program> {
     let placed = loops::threads((**loops).clone()).map_err(|loops::Unplaced(why)| EmitError::Unsupported(why))?;
+    if deadline::check("ptx").is_err() {
+        return Err(EmitError::OutOfTime);
+    }
     let loops = loops::verify(placed).map_err(|error| EmitError::Threads(error.to_string()))?;
     let (host, kernels) = host::split(&loops, target)?;
     let module = Module { target, files: Vec::new(), kernels };

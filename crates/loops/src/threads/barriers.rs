@@ -6,7 +6,7 @@ use crate::{ArrayId, Cond, For, Stmt, VarId};
 
 use super::owner::Access;
 use super::phases::{Phase, Phases};
-use super::under;
+use super::{under, walk};
 
 /// What all threads of a block run through.
 #[derive(Clone, Debug)]
@@ -23,6 +23,38 @@ pub(super) fn placed(mut items: Vec<Item>, phases: &Phases, private: &[ArrayId])
     forget(&mut items, private);
     let (items, _) = Waits { phases }.sequence(items, &[]);
     statements(items)
+}
+
+/// The arrays of which each cell has one thread of the block that touches it, if anybody writes it.
+pub(super) fn owned(items: &[Item], phases: &Phases) -> Vec<ArrayId> {
+    let mut loops = Vec::new();
+    collect_loops(items, &mut loops);
+    let mut all: Vec<&Access> = Vec::new();
+    walk(items, &mut |phase| all.extend(&phase.accesses));
+    let mut arrays: Vec<ArrayId> = all.iter().map(|access| access.array).collect();
+    arrays.sort_unstable();
+    arrays.dedup();
+    arrays.retain(|array| {
+        let own = || all.iter().filter(|access| access.array == *array);
+        !own().any(|one| own().any(|two| one.conflicts(two, &loops, phases)))
+    });
+    arrays
+}
+
+fn collect_loops(items: &[Item], found: &mut Vec<VarId>) {
+    for item in items {
+        match item {
+            Item::Loop(f, body) => {
+                found.push(f.var);
+                collect_loops(body, found);
+            }
+            Item::If(_, then, otherwise) => {
+                collect_loops(then, found);
+                collect_loops(otherwise, found);
+            }
+            Item::Phase(_) | Item::Barrier => {}
+        }
+    }
 }
 
 /// Nobody waits for arrays of which each thread has one.

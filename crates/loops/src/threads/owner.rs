@@ -5,6 +5,7 @@ use crate::walk::Visit;
 use crate::{ArrayId, Expr, ExprKind, Index, Stmt, Target, VarId};
 use index::{Linear, linear};
 
+use super::Nest;
 use super::phases::Phases;
 
 /// Which threads along one axis.
@@ -23,6 +24,8 @@ pub(super) enum Owner {
 pub(super) struct Access {
     pub(super) array: ArrayId,
     write: bool,
+    /// The nest of loops over threads in which it is, and who it is along each axis.
+    nest: Option<usize>,
     owners: [Owner; 3],
     /// One for each subscript; none where it is not known well enough.
     subscripts: Vec<Option<Subscript>>,
@@ -51,14 +54,21 @@ impl Access {
         if self.array != other.array || !self.write && !other.write {
             return false;
         }
+        // Threads are numbered in each nest anew.
+        if self.nest != other.nest {
+            return true;
+        }
+        let Some(nest) = self.nest.and_then(|nest| phases.nests.get(nest)) else {
+            return [self.owners, other.owners].concat().contains(&Owner::Any);
+        };
         let loose: Vec<VarId> = [apart, &self.loose, &other.loose].concat();
-        !(0..3).filter(|axis| phases.extents[*axis] > 1).all(|axis| match (self.owners[axis], other.owners[axis]) {
+        !(0..3).filter(|axis| nest.extents[*axis] > 1).all(|axis| match (self.owners[axis], other.owners[axis]) {
             (Owner::First, Owner::First) => true,
             (Owner::Own, Owner::Own) => {
                 let pairs = self.subscripts.iter().zip(&other.subscripts);
                 pairs
                     .filter_map(|(one, two)| one.as_ref().zip(two.as_ref()))
-                    .any(|(one, two)| determine(one, two, axis, &loose, phases).unwrap_or(false))
+                    .any(|(one, two)| determine(one, two, axis, &loose, nest).unwrap_or(false))
             }
             _ => false,
         })
@@ -66,8 +76,8 @@ impl Access {
 }
 
 /// Whether two subscripts can only be equal at the same place along an axis.
-fn determine(one: &Subscript, two: &Subscript, axis: usize, loose: &[VarId], phases: &Phases) -> Option<bool> {
-    let place = phases.places[axis];
+fn determine(one: &Subscript, two: &Subscript, axis: usize, loose: &[VarId], nest: &Nest) -> Option<bool> {
+    let place = nest.places[axis];
     let by = one.base.coefficient(place)?;
     if two.base.coefficient(place)? != by {
         return Some(false);
@@ -75,7 +85,7 @@ fn determine(one: &Subscript, two: &Subscript, axis: usize, loose: &[VarId], pha
     let zero = Linear::constant(0);
     let (mut least, mut most) = (one.least.checked_sub(two.most)?, one.most.checked_sub(two.least)?);
     let mut bases = [one.base.replace(place, &zero)?, two.base.replace(place, &zero)?];
-    for (number, (other, extent)) in phases.places.iter().zip(phases.extents).enumerate() {
+    for (number, (other, extent)) in nest.places.iter().zip(nest.extents).enumerate() {
         if number == axis {
             continue;
         }
@@ -94,18 +104,30 @@ fn determine(one: &Subscript, two: &Subscript, axis: usize, loose: &[VarId], pha
     }
     let [one, two] = bases;
     let distance = one.add_scaled(&two, -1)?.as_constant()?;
-    let by = by.checked_abs()?;
-    Some(distance.checked_add(most)? < by && distance.checked_add(least)? > by.checked_neg()?)
+    let (least, most) = (distance.checked_add(least)?, distance.checked_add(most)?);
+    // Two places that are `n` apart, 1 <= n < extent, make up for a distance of `n * by`, in either direction.
+    let (by, farthest) = (by.checked_abs()?, by.checked_abs()?.checked_mul(extent_of(nest, axis) - 1)?);
+    let meets = |least: i64, most: i64| {
+        let first = least.max(by);
+        let multiple = first.checked_add(by - 1)?.div_euclid(by).checked_mul(by)?;
+        Some(multiple <= most.min(farthest))
+    };
+    Some(!meets(least, most)? && !meets(most.checked_neg()?, least.checked_neg()?)?)
+}
+
+fn extent_of(nest: &Nest, axis: usize) -> i64 {
+    nest.extents.get(axis).copied().unwrap_or(1)
 }
 
 /// What a statement touches, done by these threads.
-pub(super) fn accesses(stmt: &Stmt, owners: [Owner; 3]) -> Vec<Access> {
-    let mut collect = Collect { owners, inner: Vec::new(), scoped: Vec::new(), found: Vec::new() };
+pub(super) fn accesses(stmt: &Stmt, (nest, owners): (Option<usize>, [Owner; 3])) -> Vec<Access> {
+    let mut collect = Collect { nest, owners, inner: Vec::new(), scoped: Vec::new(), found: Vec::new() };
     collect.stmt(stmt);
     collect.found
 }
 
 struct Collect {
+    nest: Option<usize>,
     owners: [Owner; 3],
     /// Loops inside of the statement.
     inner: Vec<Range>,
@@ -116,7 +138,7 @@ struct Collect {
 
 impl Collect {
     fn access(&mut self, array: ArrayId, write: bool, subscripts: Vec<Option<Subscript>>) {
-        let access = Access { array, write, owners: self.owners, subscripts, loose: Vec::new() };
+        let access = Access { array, write, nest: self.nest, owners: self.owners, subscripts, loose: Vec::new() };
         if !self.scoped.contains(&array) && !self.found.contains(&access) {
             self.found.push(access);
         }

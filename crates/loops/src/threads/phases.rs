@@ -8,7 +8,7 @@ use index::{constant_difference, extremum_operands, simplify_cond};
 
 use super::barriers::Item;
 use super::owner::{Access, Owner, accesses};
-use super::{DIMS, Placed, holds_threads, iteration, unplaced, walk};
+use super::{DIMS, Nest, Placed, extents, holds_threads, iteration, unplaced, walk};
 
 /// Statements that some threads run, each for itself.
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ impl Phase {
 /// The loops over threads around a place.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Context {
+    /// Which nest.
+    nest: Option<usize>,
     dims: Vec<Dim>,
     /// The threads that have an iteration.
     conds: Vec<Cond>,
@@ -41,9 +43,11 @@ pub(super) struct Context {
 
 /// Turns the statements of a block into phases.
 pub(super) struct Phases {
-    /// Stands for the place of a thread along each axis.
-    pub(super) places: [VarId; 3],
-    pub(super) extents: [i64; 3],
+    /// The number of the thread.
+    thread: VarId,
+    /// How many there are.
+    all: i64,
+    pub(super) nests: Vec<Nest>,
     /// Arrays of a single thread.
     pub(super) private: Vec<ArrayId>,
     /// Arrays with a scope around loops over threads.
@@ -51,12 +55,12 @@ pub(super) struct Phases {
 }
 
 impl Phases {
-    pub(super) fn new(places: [VarId; 3], extents: [i64; 3]) -> Phases {
-        Phases { places, extents, private: Vec::new(), shared: Vec::new() }
+    pub(super) fn new(thread: VarId, all: i64, nests: Vec<Nest>) -> Phases {
+        Phases { thread, all, nests, private: Vec::new(), shared: Vec::new() }
     }
 
     fn varies(&self, used: &[VarId]) -> bool {
-        used.iter().any(|var| self.places.contains(var))
+        used.iter().any(|var| self.nests.iter().any(|nest| nest.places.contains(var)))
     }
 
     pub(super) fn items(&mut self, stmts: Vec<Stmt>, context: &Context) -> Placed<Vec<Item>> {
@@ -66,7 +70,10 @@ impl Phases {
         for stmt in stmts {
             let before = std::mem::replace(&mut own, false);
             match stmt {
-                Stmt::For(f) if f.kind.axis().is_some() => items.extend(self.thread_loop(f, context)?),
+                Stmt::For(f) if f.kind.axis().is_some() => {
+                    let inside = self.entered(&f, context)?;
+                    items.extend(self.thread_loop(f, inside)?);
+                }
                 Stmt::For(f) if holds_threads(&f.body) => {
                     if !f.kind.is_ordered() {
                         return unplaced("threads are inside of a loop that runs at once and is not placed");
@@ -104,8 +111,29 @@ impl Phases {
         Ok(items)
     }
 
+    /// The nest that a loop over threads is the outermost of, or the one that it is in.
+    fn entered(&self, f: &For, context: &Context) -> Placed<(Context, Nest)> {
+        let mut inside = context.clone();
+        let own = match context.nest {
+            Some(nest) => Some(nest),
+            None => {
+                let wanted = extents(&[Stmt::For(f.clone())])?;
+                self.nests.iter().position(|nest| nest.extents == wanted)
+            }
+        };
+        let Some(nest) = own.and_then(|own| self.nests.get(own)) else {
+            return unplaced("a nest of loops over threads that nobody has counted");
+        };
+        if context.nest.is_none() && nest.threads() < self.all {
+            let number = Index::Var(self.thread);
+            inside.conds.push(Cond::Compare(CompareOp::Lt, number, Index::Const(nest.threads())));
+        }
+        inside.nest = own;
+        Ok((inside, *nest))
+    }
+
     /// The iterations of a loop over threads, each of which is one of the thread of its number.
-    fn thread_loop(&mut self, f: For, context: &Context) -> Placed<Vec<Item>> {
+    fn thread_loop(&mut self, f: For, (mut inner, nest): (Context, Nest)) -> Placed<Vec<Item>> {
         let (LoopKind::Parallel(parallel), Some(Axis::Thread(dim))) = (&f.kind, f.kind.axis()) else {
             return unplaced("a loop over blocks is inside of threads");
         };
@@ -113,9 +141,8 @@ impl Phases {
             return unplaced("threads have no common accumulator");
         }
         self.private.extend(&parallel.private);
-        let (place, extent) = (self.places[dim.index()], self.extents[dim.index()]);
+        let (place, extent) = (nest.places[dim.index()], nest.extents[dim.index()]);
         let own = iteration(&f.lo, f.step, place);
-        let mut inner = context.clone();
         inner.dims.push(dim);
         let last = f.step.saturating_mul(extent - 1);
         for hi in extremum_operands(&f.hi, false) {
@@ -132,21 +159,28 @@ impl Phases {
     fn phase(&self, stmt: Stmt, context: &Context) -> Phase {
         let alone = writes(&stmt);
         let mut guard = context.conds.clone();
+        let first = |place: VarId| Cond::Compare(CompareOp::Eq, Index::Var(place), Index::Const(0));
         let mut owners = [Owner::First; 3];
+        let Some(nest) = context.nest.and_then(|nest| self.nests.get(nest)) else {
+            if self.all > 1 && alone {
+                guard.push(first(self.thread));
+            } else if self.all > 1 {
+                owners = [Owner::Any; 3];
+            }
+            return Phase { guard, accesses: accesses(&stmt, (None, owners)), stmts: vec![stmt] };
+        };
         for dim in DIMS {
             if context.dims.contains(&dim) {
                 owners[dim.index()] = Owner::Own;
-            } else if self.extents[dim.index()] > 1 {
+            } else if nest.extents[dim.index()] > 1 {
                 if alone {
-                    let place = Index::Var(self.places[dim.index()]);
-                    guard.push(Cond::Compare(CompareOp::Eq, place, Index::Const(0)));
+                    guard.push(first(nest.places[dim.index()]));
                 } else {
                     owners[dim.index()] = Owner::Any;
                 }
             }
         }
-        let accesses = accesses(&stmt, owners);
-        Phase { guard, stmts: vec![stmt], accesses }
+        Phase { guard, accesses: accesses(&stmt, (context.nest, owners)), stmts: vec![stmt] }
     }
 
     /// A local that some threads set is read by no others.

@@ -5,7 +5,7 @@
 
 use loops::{For, Index, LoopKind, Stmt};
 
-use super::body::{Emitter, Place};
+use super::body::{BUFFER_ALIGNMENT, Emitter, Place};
 use super::{Emit, unsupported};
 use crate::ir::{Compare, Operand, Space, TernaryOp, Type};
 
@@ -86,6 +86,15 @@ fn largest(index: &Index) -> Option<i64> {
     }
 }
 
+/// The variable of the loop over the threads of a block, if there is only one.
+fn only_threads(stmts: &[Stmt]) -> Option<loops::VarId> {
+    match stmts {
+        [Stmt::For(each)] if each.kind.is_parallel() => Some(each.var),
+        [Stmt::Alloc { body, .. }] => only_threads(body),
+        _ => None,
+    }
+}
+
 impl Emitter<'_> {
     /// Statements that all threads of a block run through together. `last`: nothing follows them.
     pub(super) fn block_level(&mut self, stmts: &[Stmt], last: bool) -> Emit<()> {
@@ -96,7 +105,7 @@ impl Emitter<'_> {
                     LoopKind::Parallel(parallel) if parallel.reductions.is_empty() => {
                         self.thread_loop(each)?;
                         if !last {
-                            self.b.barrier();
+                            self.wait();
                         }
                     }
                     LoopKind::Serial | LoopKind::Unrolled => {
@@ -109,7 +118,7 @@ impl Emitter<'_> {
                     self.either(cond, |this| this.block_level(then, last), |this| this.block_level(otherwise, last))?;
                 }
                 Stmt::Alloc { array, space: loops::Space::Shared, body } => {
-                    self.in_shared(*array)?;
+                    self.in_shared(*array, body)?;
                     self.block_level(body, last)?;
                 }
                 // A single thread is the whole block.
@@ -118,7 +127,7 @@ impl Emitter<'_> {
                     return unsupported("an array of a block that is not in shared memory");
                 }
                 Stmt::Alloc { .. } => return unsupported("a statement of a block that is in no parallel loop"),
-                Stmt::Barrier => self.b.barrier(),
+                Stmt::Barrier => self.wait(),
                 Stmt::Each(_) => return unsupported("how often a loop runs depends on data"),
                 Stmt::Store { .. } | Stmt::Update { .. } | Stmt::Scatter { .. } | Stmt::Set { .. } => {
                     return unsupported("a statement of a block that is in no parallel loop");
@@ -129,19 +138,27 @@ impl Emitter<'_> {
     }
 
     /// Gives an array room in shared memory.
-    fn in_shared(&mut self, array: loops::ArrayId) -> Emit<()> {
+    fn in_shared(&mut self, array: loops::ArrayId, body: &[Stmt]) -> Emit<()> {
         let Some(declared) = self.kernel.arrays.get(array.index()) else {
             return unsupported("an array that is not declared");
         };
-        let extents: Option<Vec<i64>> = declared.shape.iter().map(|extent| self.known(extent)).collect();
+        let mut extents: Option<Vec<i64>> = declared.shape.iter().map(|extent| self.known(extent)).collect();
+        if let (Some(extents), Some(thread)) = (&mut extents, only_threads(body)) {
+            let padding = super::banks::padding(self.kernel, body, thread, array, extents);
+            if let Some(row) = extents.last_mut() {
+                *row += padding;
+            }
+        }
         let bytes = declared.ty.bytes() as i64;
         let size = extents.as_ref().and_then(|extents| extents.iter().try_fold(bytes, |a, b| a.checked_mul(*b)));
         let (Some(extents), Some(size)) = (extents, size.and_then(|size| u64::try_from(size).ok())) else {
             return unsupported(format!("the size of `{}` in shared memory is no constant", declared.name));
         };
+        self.reuse.forget_place(array);
         let name = format!("shared{}_{}", array.0, super::plain_name(&declared.name));
         let variable = self.b.shared(name, 16, size);
         let base = self.b.mov(Type::U64, Operand::Variable(variable));
+        self.alignments.insert(base, BUFFER_ALIGNMENT);
         let extents = extents.into_iter().map(Operand::Int).collect();
         if let Some(place) = self.arrays.get_mut(array.index()) {
             *place = Place::Memory { space: Space::Shared, base, extents, bytes };
@@ -159,7 +176,9 @@ impl Emitter<'_> {
         let bounds = constant(&each.lo).zip(constant(&each.hi));
         if bounds.is_some_and(|(lo, hi)| trips(lo, hi, each.step) == i64::from(threads)) {
             self.bind(each.var, Some(var.into()));
+            let mark = self.reuse.open();
             self.block(&each.body)?;
+            self.reuse.close(mark);
             self.bind(each.var, None);
             return Ok(());
         }
@@ -173,7 +192,11 @@ impl Emitter<'_> {
         self.b.branch_if(none, false, done);
         self.b.place(head);
         self.bind(each.var, Some(var.into()));
+        self.reuse.forget_all(&self.written);
+        let mark = self.reuse.open();
         self.block(&each.body)?;
+        self.reuse.close(mark);
+        self.reuse.forget_all(&self.written);
         self.bind(each.var, None);
         let most = constant(&each.lo).zip(largest(&each.hi)).map(|(lo, hi)| trips(lo, hi, each.step));
         if most.is_none_or(|most| most > i64::from(threads)) {

@@ -6,7 +6,9 @@ use loops::{ArrayId, Kernel, LocalId, LoopKind, Stmt};
 use program::ScalarType;
 
 use super::expr::{held, stored};
-use super::{Axis, Emit, LaunchPlan, plain_name, unsupported};
+use super::reuse::Reuse;
+use super::widen::{Alignments, widen};
+use super::{Axis, Emit, EmitError, LaunchPlan, plain_name, unsupported};
 use crate::build::Builder;
 use crate::ir::{Address, BinaryOp, Cache, Compare, Op, Operand, Reg, Space, Special, Target, TernaryOp, Type};
 
@@ -40,6 +42,8 @@ pub(super) enum Cell {
     Register(Reg),
 }
 
+/// Buffers begin at multiples of this: those of the driver at multiples of 256.
+pub(super) const BUFFER_ALIGNMENT: i64 = 16;
 /// The most cells of an array in registers: a thread has 255 at most.
 const MAX_CELLS: i64 = 256;
 /// The most rounds of a loop that is written out.
@@ -59,6 +63,8 @@ pub(super) struct Emitter<'a> {
     pub(super) target: Target,
     /// Of a block.
     pub(super) threads: u32,
+    pub(super) reuse: Reuse,
+    pub(super) alignments: Alignments,
 }
 
 pub(super) fn emit_kernel(thread: Thread<'_>, stmts: &[Stmt]) -> Emit<crate::ir::Kernel> {
@@ -76,6 +82,8 @@ pub(super) fn emit_kernel(thread: Thread<'_>, stmts: &[Stmt]) -> Emit<crate::ir:
         written,
         target,
         threads: plan.block[0],
+        reuse: Reuse::default(),
+        alignments: Alignments::new(),
     };
     emitter.b.max_threads(plan.block);
     emitter.prologue(plan)?;
@@ -85,7 +93,9 @@ pub(super) fn emit_kernel(thread: Thread<'_>, stmts: &[Stmt]) -> Emit<crate::ir:
         emitter.block(stmts)?;
     }
     emitter.b.ret();
-    Ok(emitter.b.finish())
+    let mut kernel = emitter.b.finish();
+    kernel.body = widen(std::mem::take(&mut kernel.body), &emitter.alignments);
+    Ok(kernel)
 }
 
 impl Emitter<'_> {
@@ -138,6 +148,8 @@ impl Emitter<'_> {
             let bytes = array.ty.bytes() as i64;
             if plan.private.contains(&ArrayId(position as u32)) {
                 base = self.own_copy(base, &extents, bytes, &positions, plan.per_block);
+            } else {
+                self.alignments.insert(base, BUFFER_ALIGNMENT);
             }
             self.arrays.push(Place::Memory { space: Space::Global, base, extents, bytes });
         }
@@ -243,6 +255,9 @@ impl Emitter<'_> {
     }
 
     pub(super) fn stmt(&mut self, stmt: &Stmt) -> Emit<()> {
+        if diag::deadline::is_over() {
+            return Err(EmitError::OutOfTime);
+        }
         match stmt {
             Stmt::For(each) => self.serial_loop(each),
             Stmt::If { cond, then, otherwise } => {
@@ -255,6 +270,7 @@ impl Emitter<'_> {
             Stmt::Store { array, index, value } => {
                 let value_reg = self.expr_reg(value)?;
                 let to = self.cell(*array, index)?;
+                self.reuse.forget(*array);
                 self.store(to, value.ty, value_reg);
                 Ok(())
             }
@@ -263,6 +279,7 @@ impl Emitter<'_> {
                 let to = self.cell(*array, index)?;
                 let x = self.load_cell(to, value.ty, Cache::Default);
                 let result = self.updated(*op, value.ty, x, term)?;
+                self.reuse.forget(*array);
                 self.store(to, value.ty, result);
                 Ok(())
             }
@@ -288,10 +305,16 @@ impl Emitter<'_> {
                 unsupported(format!("`{name}` is read or written at cells that depend on data"))
             }
             Stmt::Barrier => {
-                self.b.barrier();
+                self.wait();
                 Ok(())
             }
         }
+    }
+
+    /// All threads of the block wait for each other; what is in memory may be another thread's then.
+    pub(super) fn wait(&mut self) {
+        self.reuse.forget_all(&self.written);
+        self.b.barrier();
     }
 
     /// The value of an update, or the factors of one that adds a product and is rounded once.
@@ -377,7 +400,9 @@ impl Emitter<'_> {
             let mut at = lo;
             while at < hi {
                 self.bind(each.var, Some(Operand::Int(at)));
+                let mark = self.reuse.open();
                 self.block(&each.body)?;
+                self.reuse.close(mark);
                 at += each.step;
             }
             self.bind(each.var, None);
@@ -397,7 +422,12 @@ impl Emitter<'_> {
         self.b.branch_if(empty, false, done);
         self.b.place(head);
         self.bind(each.var, Some(var.into()));
+        // What the loop writes, it may write before it reads it again.
+        self.reuse.forget_all(&self.written);
+        let mark = self.reuse.open();
         body(self)?;
+        self.reuse.close(mark);
+        self.reuse.forget_all(&self.written);
         self.bind(each.var, None);
         self.b.binary_into(BinaryOp::Add, ty, var, var, each.step);
         let more = self.b.compare(Compare::Lt, ty, var, hi);
@@ -414,10 +444,16 @@ impl Emitter<'_> {
     ) -> Emit<()> {
         let (side, join) = (self.b.label("else"), self.b.label("join"));
         self.b.branch_if(cond, true, side);
+        let mark = self.reuse.open();
         then(self)?;
+        self.reuse.close(mark);
+        self.reuse.forget_all(&self.written);
         self.b.branch(join);
         self.b.place(side);
+        let mark = self.reuse.open();
         otherwise(self)?;
+        self.reuse.close(mark);
+        self.reuse.forget_all(&self.written);
         self.b.place(join);
         Ok(())
     }

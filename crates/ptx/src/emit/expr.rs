@@ -5,9 +5,9 @@
 use loops::{ArrayId, Expr, ExprKind, Index};
 use program::{BinaryOp as Operator, ScalarType, UnaryOp as Function, Value};
 
-use super::body::Emitter;
+use super::body::{Cell, Emitter};
 use super::{Emit, unsupported};
-use crate::ir::{BinaryOp, Cache, Compare, Float, Op, Operand, Reg, Rounding, Type, UnaryOp};
+use crate::ir::{Address, Base, BinaryOp, Cache, Compare, Float, Op, Operand, Reg, Rounding, Type, UnaryOp};
 use crate::mathematics;
 
 /// The type of a register that holds a value.
@@ -171,7 +171,15 @@ impl Emitter<'_> {
     pub(super) fn load(&mut self, array: ArrayId, index: &[Index], ty: ScalarType) -> Emit<Reg> {
         let from = self.cell(array, index)?;
         let cache = if self.written.contains(&array) { Cache::Default } else { Cache::NonCoherent };
-        Ok(self.load_cell(from, ty, cache))
+        let Cell::Memory(_, Address { base: Base::Reg(at), offset }) = from else {
+            return Ok(self.load_cell(from, ty, cache));
+        };
+        if let Some(known) = self.reuse.cell(array, at, offset) {
+            return Ok(known);
+        }
+        let value = self.load_cell(from, ty, cache);
+        self.reuse.keep_cell(array, at, offset, value);
+        Ok(value)
     }
 
     /// A value of `ty` cut to its width, as a result of 32-bit arithmetic.

@@ -8,10 +8,21 @@ use crate::ir::{Address, BinaryOp, Compare, Operand, Reg, TernaryOp, Type, Unary
 
 impl Emitter<'_> {
     pub(super) fn index(&mut self, index: &Index) -> Emit<Operand> {
-        let ty = Type::S64;
         if let Some(value) = self.known(index) {
             return Ok(Operand::Int(value));
         }
+        if let Some(value) = self.reuse.index(index) {
+            return Ok(value);
+        }
+        let value = self.computed(index)?;
+        if !matches!(index, Index::Const(_) | Index::Param(_) | Index::Var(_)) {
+            self.reuse.keep_index(index, value);
+        }
+        Ok(value)
+    }
+
+    fn computed(&mut self, index: &Index) -> Emit<Operand> {
+        let ty = Type::S64;
         Ok(match index {
             Index::Const(value) => Operand::Int(*value),
             Index::Param(param) => match self.params.get(param.index()) {
@@ -119,7 +130,7 @@ impl Emitter<'_> {
     pub(super) fn cell(&mut self, array: loops::ArrayId, subscripts: &[Index]) -> Emit<Cell> {
         match self.arrays.get(array.index()).cloned() {
             Some(Place::Memory { space, base, extents, bytes }) => {
-                let at = match self.with_offset(base, bytes, subscripts, &extents)? {
+                let at = match self.with_offset(array, (base, bytes), subscripts, &extents)? {
                     Some(at) => at,
                     None => self.without_offset(base, bytes, subscripts, &extents)?.into(),
                 };
@@ -140,17 +151,31 @@ impl Emitter<'_> {
         }
     }
 
-    /// The address with what is constant in the offset of the instruction; `None` where the extents do not allow it.
+    /// The address: what is constant behind the last extent that is not goes into the offset of the instruction, so that
+    /// neighbouring cells have one register. `None` where the offset does not fit.
     fn with_offset(
         &mut self,
-        base: Reg,
-        bytes: i64,
+        array: loops::ArrayId,
+        (base, bytes): (Reg, i64),
         subscripts: &[Index],
         extents: &[Operand],
     ) -> Emit<Option<Address>> {
-        let parts: Vec<(Option<Index>, i64)> = subscripts.iter().map(|subscript| self.parted(subscript)).collect();
+        let mut parts: Vec<(Option<Index>, i64)> = subscripts.iter().map(|subscript| self.parted(subscript)).collect();
+        let open = extents.iter().skip(1).rposition(|extent| !matches!(extent, Operand::Int(_)));
+        let (outer, inner) = parts.split_at_mut(open.map_or(0, |place| place + 1));
+        // Constants in front of that extent move with the rest.
+        for (rest, constant) in outer {
+            let known = Index::Const(std::mem::take(constant));
+            *rest = match (rest.take(), known) {
+                (None, Index::Const(0)) => None,
+                (None, known) => Some(known),
+                (Some(rest), Index::Const(0)) => Some(rest),
+                (Some(rest), known) => Some(Index::Add(Box::new(rest), Box::new(known))),
+            };
+        }
         let mut fixed = 0i64;
-        for ((_, constant), extent) in parts.iter().zip(extents) {
+        for ((_, constant), extent) in inner.iter().zip(extents.iter().skip(extents.len().saturating_sub(inner.len())))
+        {
             let scaled = match (fixed, *extent) {
                 (0, _) => Some(0),
                 (fixed, Operand::Int(extent)) => fixed.checked_mul(extent),
@@ -161,6 +186,18 @@ impl Emitter<'_> {
         }
         let offset = fixed.checked_mul(bytes).filter(|offset| i32::try_from(*offset).is_ok());
         let Some(offset) = offset else { return Ok(None) };
+        let varying = (array, parts.iter().map(|(rest, _)| rest.clone()).collect());
+        if let Some(at) = self.reuse.address(&varying) {
+            return Ok(Some(Address::at(at, offset)));
+        }
+        let at = self.moving(base, bytes, &parts, extents)?;
+        self.align(at, base, (array, bytes), &parts, extents);
+        self.reuse.keep_address(varying, at);
+        Ok(Some(Address::at(at, offset)))
+    }
+
+    /// The address of the cell whose subscripts are what varies.
+    fn moving(&mut self, base: Reg, bytes: i64, parts: &[(Option<Index>, i64)], extents: &[Operand]) -> Emit<Reg> {
         let mut moving = Operand::Int(0);
         for ((rest, _), extent) in parts.iter().zip(extents) {
             moving = match (moving, rest) {
@@ -173,11 +210,51 @@ impl Emitter<'_> {
                 (moving, None) => self.b.binary(BinaryOp::MulLo, Type::S64, moving, *extent).into(),
             };
         }
-        let at = match moving {
+        Ok(match moving {
             Operand::Int(0) => base,
             moving => self.b.mad(TernaryOp::MadLo, Type::S64, moving, bytes, base),
-        };
-        Ok(Some(Address::at(at, offset)))
+        })
+    }
+
+    /// Notes of what power of two an address is a multiple.
+    fn align(
+        &mut self,
+        at: Reg,
+        base: Reg,
+        (array, bytes): (loops::ArrayId, i64),
+        parts: &[(Option<Index>, i64)],
+        extents: &[Operand],
+    ) {
+        let Some(of_base) = self.alignments.get(&base).copied() else { return };
+        let Some(declared) = self.kernel.arrays.get(array.index()) else { return };
+        let mut cells = Pow2::ZERO;
+        for (((rest, _), extent), shape) in parts.iter().zip(extents).zip(&declared.shape) {
+            // Rows of shared memory may be longer than the array's.
+            let extent = match extent {
+                Operand::Int(extent) => Pow2::of(*extent),
+                _ => self.multiple_of(shape),
+            };
+            let rest = rest.as_ref().map_or(Pow2::ZERO, |rest| self.multiple_of(rest));
+            cells = cells.times(extent).and(rest);
+        }
+        let multiple = cells.times(Pow2::of(bytes)).and(Pow2::of(of_base));
+        self.alignments.insert(at, multiple.value());
+    }
+
+    /// A power of two that divides an index, whatever its variables are.
+    fn multiple_of(&self, index: &Index) -> Pow2 {
+        if let Some(value) = self.known(index) {
+            return Pow2::of(value);
+        }
+        match index {
+            Index::Const(value) => Pow2::of(*value),
+            Index::Param(_) | Index::Var(_) | Index::FloorDiv(..) => Pow2::ONE,
+            Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) | Index::Max(a, b) | Index::Select(_, a, b) => {
+                self.multiple_of(a).and(self.multiple_of(b))
+            }
+            Index::Mul(a, factor) => self.multiple_of(a).times(Pow2::of(*factor)),
+            Index::Mod(a, divisor) => self.multiple_of(a).and(Pow2::of(*divisor)),
+        }
     }
 
     fn without_offset(&mut self, base: Reg, bytes: i64, subscripts: &[Index], extents: &[Operand]) -> Emit<Reg> {
@@ -190,5 +267,33 @@ impl Emitter<'_> {
             };
         }
         Ok(self.b.mad(TernaryOp::MadLo, Type::S64, cell, bytes, base))
+    }
+}
+
+/// A power of two, as its exponent; everything above 2^16 counts as that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Pow2(u32);
+
+impl Pow2 {
+    const ONE: Pow2 = Pow2(0);
+    /// Every power of two divides zero.
+    const ZERO: Pow2 = Pow2(16);
+
+    /// The largest that divides a number.
+    fn of(value: i64) -> Pow2 {
+        Pow2(value.trailing_zeros().min(Pow2::ZERO.0))
+    }
+
+    fn times(self, other: Pow2) -> Pow2 {
+        Pow2((self.0 + other.0).min(Pow2::ZERO.0))
+    }
+
+    /// The one that divides both, and so their sum.
+    fn and(self, other: Pow2) -> Pow2 {
+        self.min(other)
+    }
+
+    fn value(self) -> i64 {
+        1 << self.0
     }
 }
