@@ -21,4 +21,5 @@ pub use candidates::{Chosen, choose, own_order};
 pub use follow::{Followed, follow, load, not_a_tree};
 pub use machine::Machine;
 pub use recipes::Reasoned;
+pub use recipes::grid::spread;
 pub use written::written;

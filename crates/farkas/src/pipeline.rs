@@ -15,7 +15,7 @@ use program::Function;
 use steps::Step;
 
 use crate::cache::Key;
-use crate::{CallError, Device, Emit, Error, Math, Options, Result, Schedule, Specialize, Target, sizes};
+use crate::{CallError, Device, Emit, Error, Math, Options, Recipes, Result, Schedule, Specialize, Target, sizes};
 
 /// The part of the time that is for exact dependences.
 const EXACT_SHARE: u32 = 4;
@@ -276,7 +276,10 @@ impl<'a> Line<'a> {
             (None, Order::Original) => (self.poly(choice::follow(subject, &[], source))?, None),
             (None, Order::Written | Order::Scheduled) => {
                 let machine = options.facts();
-                let chosen = self.poly(choice::choose(subject, machine.as_ref(), self.left()))?;
+                let mut chosen = self.poly(choice::choose(subject, machine.as_ref(), self.left()))?;
+                if options.target != Target::Cpu && options.recipes == Recipes::Auto {
+                    chosen = self.poly(choice::spread(chosen))?;
+                }
                 (Followed::Proven(Box::new(chosen.proven)), chosen.steps)
             }
         };
@@ -413,7 +416,7 @@ impl<'a> Line<'a> {
                 Error::user(self.source, vec![diagnostic.help("`--target=cpu` compiles it for this machine")])
             }
             ptx::EmitError::OutOfTime => {
-                let late = diag::deadline::check("ptx").err();
+                let late = deadline::check("ptx").err();
                 Error::new(self.source, late.unwrap_or_else(|| diag::Error::bug("ptx", "time that was over is not")))
             }
             error @ (ptx::EmitError::Invalid(_) | ptx::EmitError::Threads(_)) => {

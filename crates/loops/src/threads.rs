@@ -108,6 +108,10 @@ impl Placer<'_> {
                 Stmt::If { cond, then, otherwise } => {
                     done.push(Stmt::If { cond, then: self.host(then)?, otherwise: self.host(otherwise)? });
                 }
+                // What threads share, they share in a block.
+                Stmt::Alloc { space: Space::Shared, ref body, .. } if holds_threads(body) && !holds_blocks(&stmt) => {
+                    done.extend(self.block(vec![stmt], Vec::new())?);
+                }
                 Stmt::Alloc { array, space, body } => {
                     done.push(Stmt::Alloc { array, space, body: self.host(body)? });
                 }

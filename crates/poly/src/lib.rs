@@ -35,7 +35,9 @@ pub use layouts::show_layouts;
 pub use loops::Axis;
 pub use model::{Parts, affine_subscripts, model, unique};
 pub use propose::{Fusion, propose};
-pub use prove::{Instance, InstanceFault, Pair, Proven, Reduction, Subject, Verdict, Violation, may_carry, prove};
+pub use prove::{
+    Instance, InstanceFault, Pair, Proven, Reduction, Subject, Verdict, Violation, may_carry, may_meet, prove,
+};
 pub use prove::{rewriting, storage};
 pub use replay::{Disagreement, Replay, Replayed, confirm, replay, replay_small};
 pub use reprove::reprove;

@@ -13,6 +13,7 @@ mod banks;
 mod block;
 pub(crate) mod body;
 mod expr;
+mod hoist;
 mod host;
 mod index;
 mod known;

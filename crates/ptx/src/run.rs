@@ -43,7 +43,19 @@ impl Program {
         arrays: &mut [Option<Data>],
         options: &Options,
     ) -> Result<Counts, RunError> {
-        let mut machine = Emulated::new(&self.module.text(), options)?;
+        self.emulate_text(&self.module.text(), params, scalars, arrays, options)
+    }
+
+    /// The same with another text for the kernels, for those who want to know what becomes of a change in it.
+    pub fn emulate_text(
+        &self,
+        text: &str,
+        params: &[i64],
+        scalars: &[Value],
+        arrays: &mut [Option<Data>],
+        options: &Options,
+    ) -> Result<Counts, RunError> {
+        let mut machine = Emulated::new(text, options)?;
         self.run(&mut machine, params, scalars, arrays)?;
         Ok(machine.counts)
     }

@@ -127,7 +127,7 @@ impl<'a> Subject<'a> {
                         self.is_smallest(state, &pair.params)?;
                         Ok(false)
                     }
-                    Violation::Carried { .. } | Violation::Wide { .. } => Ok(false),
+                    Violation::Carried { .. } | Violation::Wide { .. } | Violation::Misplaced { .. } => Ok(false),
                     Violation::Instances { .. } => Err(format!("{violation:?}")),
                 }
             }

@@ -25,7 +25,7 @@ impl<'a> Choices<'a> {
     pub(crate) fn step(&mut self, state: &State) -> Step {
         let (scop, tree) = (&state.subject.scop, &state.tree);
         let branches = tree.branches();
-        let verb = self.pick(21);
+        let verb = self.pick(22);
         let branch = &branches[self.pick(branches.len())];
         let statement = scop.at(branch.statement);
         let names: Vec<&str> = branch.loops().map(|(_, id, _)| tree.info(id).name.as_str()).collect();
@@ -83,6 +83,7 @@ impl<'a> Choices<'a> {
                 Verb::Pack { array, at: Some(place), panels, name: None }
             }
             20 => Verb::Separate { loops },
+            21 => Verb::Place { loops, axis: poly::Axis::ALL[self.pick(6)] },
             _ => Verb::ComputeAt { array, at: place, name: None },
         })
     }

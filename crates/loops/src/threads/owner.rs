@@ -54,6 +54,12 @@ impl Access {
         if self.array != other.array || !self.write && !other.write {
             return false;
         }
+        let loose: Vec<VarId> = [apart, &self.loose, &other.loose].concat();
+        let both = self.subscripts.iter().zip(&other.subscripts);
+        let pairs = || both.clone().filter_map(|(one, two)| one.as_ref().zip(two.as_ref()));
+        if pairs().any(|(one, two)| are_apart(one, two, &loose, phases).unwrap_or(false)) {
+            return false;
+        }
         // Threads are numbered in each nest anew.
         if self.nest != other.nest {
             return true;
@@ -61,17 +67,44 @@ impl Access {
         let Some(nest) = self.nest.and_then(|nest| phases.nests.get(nest)) else {
             return [self.owners, other.owners].concat().contains(&Owner::Any);
         };
-        let loose: Vec<VarId> = [apart, &self.loose, &other.loose].concat();
         !(0..3).filter(|axis| nest.extents[*axis] > 1).all(|axis| match (self.owners[axis], other.owners[axis]) {
             (Owner::First, Owner::First) => true,
             (Owner::Own, Owner::Own) => {
-                let pairs = self.subscripts.iter().zip(&other.subscripts);
-                pairs
-                    .filter_map(|(one, two)| one.as_ref().zip(two.as_ref()))
-                    .any(|(one, two)| determine(one, two, axis, &loose, nest).unwrap_or(false))
+                pairs().any(|(one, two)| determine(one, two, axis, &loose, nest).unwrap_or(false))
             }
             _ => false,
         })
+    }
+}
+
+/// Whether two subscripts are never equal, whichever threads they are of.
+fn are_apart(one: &Subscript, two: &Subscript, loose: &[VarId], phases: &Phases) -> Option<bool> {
+    let (one, two) = (one.of_all(phases)?, two.of_all(phases)?);
+    if loose.iter().any(|var| !one.is_without(*var) || !two.is_without(*var)) {
+        return Some(false);
+    }
+    let distance = one.base.clone().add_scaled(&two.base, -1)?.as_constant()?;
+    let (least, most) = (one.least.checked_sub(two.most)?, one.most.checked_sub(two.least)?);
+    Some(distance.checked_add(least)? > 0 || distance.checked_add(most)? < 0)
+}
+
+impl Subscript {
+    /// The values that all threads together have.
+    fn of_all(&self, phases: &Phases) -> Option<Subscript> {
+        let mut all = self.clone();
+        for nest in &phases.nests {
+            for (place, extent) in nest.places.iter().zip(nest.extents) {
+                let moves = all.base.coefficient(*place).unwrap_or(0).checked_mul(extent - 1)?;
+                all.least = all.least.checked_add(moves.min(0))?;
+                all.most = all.most.checked_add(moves.max(0))?;
+                all.base = all.base.replace(*place, &Linear::constant(0))?;
+            }
+        }
+        Some(all)
+    }
+
+    fn is_without(&self, var: VarId) -> bool {
+        self.base.replace(var, &Linear::constant(0)).as_ref() == Some(&self.base)
     }
 }
 

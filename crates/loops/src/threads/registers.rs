@@ -5,7 +5,7 @@
 //! differ by a constant. No other thread minds: nobody waits in the loop, or each cell of the array has one thread in the
 //! whole block (`owned`). `loops::promote` keeps single cells; a thread has a tile of them.
 
-use program::{ScalarType, Value};
+use program::{Data, ScalarType, Value};
 
 use crate::access::declare_local;
 use crate::promote::not_empty;
@@ -33,6 +33,8 @@ struct Tile {
     array: ArrayId,
     cells: Vec<Vec<Index>>,
     locals: Vec<LocalId>,
+    /// Whether the loop writes a cell before it reads it.
+    fresh: Vec<bool>,
     ty: ScalarType,
     /// Under which the loop touches them.
     conds: Vec<Cond>,
@@ -72,15 +74,15 @@ impl Keep<'_> {
         let Stmt::For(f) = stmt else { return None };
         let mut survey = Survey::of(array);
         survey.stmt(stmt);
-        let (first, _) = survey.found.first()?;
+        let (first, ..) = survey.found.first()?;
         let (loads, stores) = (survey.loads, survey.stores);
         if survey.unfit || !loads || !stores || survey.waits && !self.owned.contains(&array) {
             return None;
         }
         let bound = VarsBound::of(stmt);
         let conds = first.clone();
-        let mut cells: Vec<Vec<Index>> = Vec::new();
-        for (around, index) in &survey.found {
+        let (mut cells, mut fresh): (Vec<Vec<Index>>, Vec<bool>) = (Vec::new(), Vec::new());
+        for (around, index, stored) in &survey.found {
             let mut used = VarsUsed::of_indices(index);
             around.iter().for_each(|cond| used.extend(VarsUsed::of_cond(cond)));
             if *around != conds || used.iter().any(|var| bound.contains(var)) {
@@ -93,11 +95,12 @@ impl Keep<'_> {
                 return None;
             }
             cells.push(index.clone());
+            fresh.push(*stored);
         }
         let empty = (!not_empty(f, &[])).then(|| Cond::Compare(CompareOp::Lt, f.lo.clone(), f.hi.clone()));
         let ty = self.kernel.arrays.get(array.index())?.ty;
         let locals = cells.iter().map(|_| declare_local(self.kernel, array, false)).collect();
-        Some(Tile { array, cells, locals, ty, conds, empty })
+        Some(Tile { array, cells, locals, fresh, ty, conds, empty })
     }
 }
 
@@ -121,8 +124,8 @@ impl Tile {
 
     /// Locals have a value on every way, though only what is under the conditions reads it.
     fn zeros(&self) -> impl Iterator<Item = Stmt> {
-        let value = Expr::constant(zero(self.ty));
-        self.locals.iter().map(move |local| Stmt::Set { local: *local, value: value.clone() })
+        let value = zero(self.ty).map(Expr::constant);
+        self.locals.iter().filter_map(move |local| Some(Stmt::Set { local: *local, value: value.clone()? }))
     }
 
     fn loads(&self) -> Vec<Stmt> {
@@ -131,8 +134,13 @@ impl Tile {
             value: Expr::load(self.array, cell.clone(), self.ty),
         };
         let conds: Vec<Cond> = self.conds.iter().chain(&self.empty).cloned().collect();
-        let mut stmts: Vec<Stmt> = if conds.is_empty() { Vec::new() } else { self.zeros().collect() };
-        stmts.extend(under(&conds, self.each().map(load).collect()));
+        let known = conds.is_empty() && !self.fresh.contains(&true);
+        let mut stmts: Vec<Stmt> = if known { Vec::new() } else { self.zeros().collect() };
+        let old = self.each().zip(&self.fresh).filter(|(_, fresh)| !**fresh).map(|(cell, _)| load(cell));
+        let old: Vec<Stmt> = old.collect();
+        if !old.is_empty() {
+            stmts.extend(under(&conds, old));
+        }
         stmts
     }
 
@@ -181,20 +189,9 @@ impl Tile {
     }
 }
 
-fn zero(ty: ScalarType) -> Value {
-    match ty {
-        ScalarType::F32 => Value::F32(0.0),
-        ScalarType::F64 => Value::F64(0.0),
-        ScalarType::I8 => Value::I8(0),
-        ScalarType::I16 => Value::I16(0),
-        ScalarType::I32 => Value::I32(0),
-        ScalarType::I64 => Value::I64(0),
-        ScalarType::U8 => Value::U8(0),
-        ScalarType::U16 => Value::U16(0),
-        ScalarType::U32 => Value::U32(0),
-        ScalarType::U64 => Value::U64(0),
-        ScalarType::Bool => Value::Bool(false),
-    }
+/// A zero of that type.
+fn zero(ty: ScalarType) -> Option<Value> {
+    Data::zeros(ty, 1)?.get(0)
 }
 
 /// Whether an expression reads an array.
@@ -207,8 +204,8 @@ fn loads(expr: &Expr, array: ArrayId) -> bool {
 /// All accesses of a loop to an array.
 struct Survey {
     array: ArrayId,
-    /// Conditions around an access, and its subscripts.
-    found: Vec<(Vec<Cond>, Vec<Index>)>,
+    /// Conditions around an access, its subscripts, and whether it is a store and the first to its cell.
+    found: Vec<(Vec<Cond>, Vec<Index>, bool)>,
     conds: Vec<Cond>,
     around: Vec<For>,
     loads: bool,
@@ -223,10 +220,10 @@ impl Survey {
         Survey { array, found, conds, around, loads: false, stores: false, waits: false, unfit: false }
     }
 
-    fn access(&mut self, index: &[Index]) {
-        let access = (self.conds.clone(), index.to_vec());
-        if !self.found.contains(&access) {
-            self.found.push(access);
+    fn access(&mut self, index: &[Index], store: bool) {
+        let known = self.found.iter().any(|(conds, known, _)| *conds == self.conds && known == index);
+        if !known {
+            self.found.push((self.conds.clone(), index.to_vec(), store));
         }
     }
 
@@ -251,7 +248,7 @@ impl Visit for Survey {
         match &expr.kind {
             ExprKind::Load { array, index } if *array == self.array => {
                 self.loads = true;
-                self.access(index);
+                self.access(index, false);
             }
             ExprKind::Gather { array, .. } => self.unfit |= *array == self.array,
             // Only one side of a choice is evaluated.
@@ -279,12 +276,14 @@ impl Visit for Survey {
                 return;
             }
             Stmt::Store { array, index, .. } if *array == self.array => {
+                self.descend_stmt(stmt);
                 self.stores = true;
-                self.access(index);
+                self.access(index, true);
+                return;
             }
             Stmt::Update { target: Target::Cell { array, index }, .. } if *array == self.array => {
                 (self.loads, self.stores) = (true, true);
-                self.access(index);
+                self.access(index, false);
             }
             Stmt::Scatter { array, .. } => self.unfit |= *array == self.array,
             Stmt::Alloc { array, .. } => self.unfit |= *array == self.array,

@@ -69,20 +69,32 @@ pub(super) fn judge(
 /// Whether the iterations of a loop may depend on each other, other than by updates of a reduction. It is said without a witness, and
 /// also where the budget does not do: only "no" is an answer to rely on.
 pub fn may_carry(subject: &Subject, tree: &Tree, id: LoopId) -> diag::Result<bool> {
-    match carries(subject, &tree.branches(), id) {
+    may(subject, tree, id, false)
+}
+
+/// The same, where updates of a reduction count as well.
+pub fn may_meet(subject: &Subject, tree: &Tree, id: LoopId) -> diag::Result<bool> {
+    may(subject, tree, id, true)
+}
+
+fn may(subject: &Subject, tree: &Tree, id: LoopId, updates: bool) -> diag::Result<bool> {
+    match carries(subject, &tree.branches(), id, updates) {
         Err(Fault::Isl(isl::Error::Budget { .. })) => Ok(true),
         answer => answer.map_err(|fault| fault.of_program("legality", &subject.scop.function)),
     }
 }
 
-/// Whether a loop carries a dependence that is not between updates of a reduction.
-pub(super) fn carries(subject: &Subject, branches: &[Branch], id: LoopId) -> Attempt<bool> {
+/// Whether a loop carries a dependence; between updates of a reduction only if these count.
+pub(super) fn carries(subject: &Subject, branches: &[Branch], id: LoopId, updates: bool) -> Attempt<bool> {
     let scop = &subject.scop;
     for kind in DependenceKind::ALL {
         for dependence in subject.dependences.of_kind(kind).maps()? {
             for (source, sink) in ends(scop, branches, &dependence)? {
                 let statement = scop.at(source.statement);
-                let free = kind == DependenceKind::Reduction && statement.kind.is_update() && !statement.scatters();
+                let free = !updates
+                    && kind == DependenceKind::Reduction
+                    && statement.kind.is_update()
+                    && !statement.scatters();
                 let apart = source.level_of(id).is_none() || sink.level_of(id).is_none();
                 if !free
                     && !apart

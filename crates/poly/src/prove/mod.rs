@@ -27,7 +27,7 @@ use crate::fault::{Attempt, Fault};
 use crate::scop::Scop;
 use crate::tree::{Branch, LoopId, LoopKind, StatementId, Tree};
 
-pub use kinds::may_carry;
+pub use kinds::{may_carry, may_meet};
 pub use pair::{Instance, Pair};
 
 /// A program about which everything is known but its schedule.
@@ -218,7 +218,7 @@ fn find(subject: &Subject, tree: &Tree) -> Attempt<Found> {
     }
     let mut strips = Vec::new();
     for id in tree.strips() {
-        if !kinds::carries(subject, &branches, id)? {
+        if !kinds::carries(subject, &branches, id, false)? {
             strips.push(id);
         }
     }

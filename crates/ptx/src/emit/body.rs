@@ -286,6 +286,10 @@ impl Emitter<'_> {
             Stmt::Update { target: loops::Target::Local(local), op, value } => {
                 let term = self.term(*op, value)?;
                 let local = self.local(*local)?;
+                if let Term::Product(a, b) = term {
+                    self.b.fma_into(held(value.ty), local, a, b, local);
+                    return Ok(());
+                }
                 let result = self.updated(*op, value.ty, local, term)?;
                 self.b.set(held(value.ty), local, result);
                 Ok(())
@@ -420,19 +424,28 @@ impl Emitter<'_> {
         let (head, done) = (self.b.label("loop"), self.b.label("done"));
         let empty = self.b.compare(Compare::Ge, ty, var, hi);
         self.b.branch_if(empty, false, done);
+        let around = self.reuse.open();
+        let pointers = self.prepare(each)?;
         self.b.place(head);
         self.bind(each.var, Some(var.into()));
         // What the loop writes, it may write before it reads it again.
         self.reuse.forget_all(&self.written);
         let mark = self.reuse.open();
+        for pointer in &pointers {
+            self.reuse.keep_address(pointer.moving.clone(), pointer.at);
+        }
         body(self)?;
         self.reuse.close(mark);
+        for pointer in pointers {
+            self.b.binary_into(BinaryOp::Add, ty, pointer.at, pointer.at, pointer.by);
+        }
         self.reuse.forget_all(&self.written);
         self.bind(each.var, None);
         self.b.binary_into(BinaryOp::Add, ty, var, var, each.step);
         let more = self.b.compare(Compare::Lt, ty, var, hi);
         self.b.branch_if(more, false, head);
         self.b.place(done);
+        self.reuse.close(around);
         Ok(())
     }
 

@@ -6,6 +6,9 @@ use super::body::{Cell, Emitter, Place};
 use super::{Emit, unsupported};
 use crate::ir::{Address, BinaryOp, Compare, Operand, Reg, TernaryOp, Type, UnaryOp};
 
+/// What moves in each subscript, and the constant beside it.
+pub(super) type Parts = Vec<(Option<Index>, i64)>;
+
 impl Emitter<'_> {
     pub(super) fn index(&mut self, index: &Index) -> Emit<Operand> {
         if let Some(value) = self.known(index) {
@@ -160,7 +163,22 @@ impl Emitter<'_> {
         subscripts: &[Index],
         extents: &[Operand],
     ) -> Emit<Option<Address>> {
-        let mut parts: Vec<(Option<Index>, i64)> = subscripts.iter().map(|subscript| self.parted(subscript)).collect();
+        let Some((parts, fixed)) = self.split(subscripts, extents) else { return Ok(None) };
+        let offset = fixed.checked_mul(bytes).filter(|offset| i32::try_from(*offset).is_ok());
+        let Some(offset) = offset else { return Ok(None) };
+        let varying = (array, parts.iter().map(|(rest, _)| rest.clone()).collect());
+        if let Some(at) = self.reuse.address(&varying) {
+            return Ok(Some(Address::at(at, offset)));
+        }
+        let at = self.moving(base, bytes, &parts, extents)?;
+        self.align(at, base, (array, bytes), &parts, extents);
+        self.reuse.keep_address(varying, at);
+        Ok(Some(Address::at(at, offset)))
+    }
+
+    /// Subscripts as what moves in each, and the constant behind all.
+    pub(super) fn split(&self, subscripts: &[Index], extents: &[Operand]) -> Option<(Parts, i64)> {
+        let mut parts: Parts = subscripts.iter().map(|subscript| self.parted(subscript)).collect();
         let open = extents.iter().skip(1).rposition(|extent| !matches!(extent, Operand::Int(_)));
         let (outer, inner) = parts.split_at_mut(open.map_or(0, |place| place + 1));
         // Constants in front of that extent move with the rest.
@@ -174,30 +192,26 @@ impl Emitter<'_> {
             };
         }
         let mut fixed = 0i64;
-        for ((_, constant), extent) in inner.iter().zip(extents.iter().skip(extents.len().saturating_sub(inner.len())))
-        {
+        let behind = extents.iter().skip(extents.len().saturating_sub(inner.len()));
+        for ((_, constant), extent) in inner.iter().zip(behind) {
             let scaled = match (fixed, *extent) {
                 (0, _) => Some(0),
                 (fixed, Operand::Int(extent)) => fixed.checked_mul(extent),
                 _ => None,
             };
-            let Some(sum) = scaled.and_then(|scaled| scaled.checked_add(*constant)) else { return Ok(None) };
-            fixed = sum;
+            fixed = scaled.and_then(|scaled| scaled.checked_add(*constant))?;
         }
-        let offset = fixed.checked_mul(bytes).filter(|offset| i32::try_from(*offset).is_ok());
-        let Some(offset) = offset else { return Ok(None) };
-        let varying = (array, parts.iter().map(|(rest, _)| rest.clone()).collect());
-        if let Some(at) = self.reuse.address(&varying) {
-            return Ok(Some(Address::at(at, offset)));
-        }
-        let at = self.moving(base, bytes, &parts, extents)?;
-        self.align(at, base, (array, bytes), &parts, extents);
-        self.reuse.keep_address(varying, at);
-        Ok(Some(Address::at(at, offset)))
+        Some((parts, fixed))
     }
 
     /// The address of the cell whose subscripts are what varies.
-    fn moving(&mut self, base: Reg, bytes: i64, parts: &[(Option<Index>, i64)], extents: &[Operand]) -> Emit<Reg> {
+    pub(super) fn moving(
+        &mut self,
+        base: Reg,
+        bytes: i64,
+        parts: &[(Option<Index>, i64)],
+        extents: &[Operand],
+    ) -> Emit<Reg> {
         let mut moving = Operand::Int(0);
         for ((rest, _), extent) in parts.iter().zip(extents) {
             moving = match (moving, rest) {
@@ -217,7 +231,7 @@ impl Emitter<'_> {
     }
 
     /// Notes of what power of two an address is a multiple.
-    fn align(
+    pub(super) fn align(
         &mut self,
         at: Reg,
         base: Reg,
