@@ -238,6 +238,11 @@ impl Builder {
         self.guarded(predicate, negated, |builder| builder.push(Op::Branch { target, uniform: false }));
     }
 
+    /// Where the predicate holds; `uniform`: all threads of a warp agree.
+    pub fn branch_where(&mut self, predicate: Reg, uniform: bool, target: Label) {
+        self.guarded(predicate, false, |builder| builder.push(Op::Branch { target, uniform }));
+    }
+
     /// `for i in from..to by step`, with the test at the end: one branch for each round.
     pub fn counted_loop(
         &mut self,

@@ -141,7 +141,7 @@ impl Emitter<'_> {
         }
         self.locals = kernel.locals.iter().map(|local| self.b.reg(held(local.ty))).collect();
         let positions = self.positions(plan);
-        self.iterations(&plan.axes, &positions)?;
+        self.iterations(&plan.axes, &positions, plan.per_block)?;
         for (position, (param, array)) in arrays.into_iter().zip(&kernel.arrays).enumerate() {
             let mut base = self.b.load_pointer(param);
             let extents = array.shape.iter().map(|extent| self.index(extent)).collect::<Emit<Vec<_>>>()?;
@@ -178,17 +178,17 @@ impl Emitter<'_> {
         found.collect()
     }
 
-    fn iterations(&mut self, axes: &[Axis], positions: &[Reg]) -> Emit<()> {
+    /// The variable of each axis. There are as many blocks as iterations, and perhaps more threads: those past the end leave.
+    fn iterations(&mut self, axes: &[Axis], positions: &[Reg], per_block: bool) -> Emit<()> {
         // Outer loops first: the bounds of an inner one may use parameters and loops of the host only.
         for (axis, position) in axes.iter().zip(positions).rev() {
-            let (lo, hi) = (self.index(&axis.lo)?, self.index(&axis.hi)?);
-            let lo = match lo {
-                Operand::Reg(reg) => reg,
-                other => self.b.mov(Type::S64, other),
-            };
+            let lo = self.index_reg(&axis.lo)?;
             let var = self.b.mad(TernaryOp::MadLo, Type::S64, *position, axis.step, lo);
-            let outside = self.b.compare(Compare::Ge, Type::S64, var, hi);
-            self.b.guarded(outside, false, Builder::ret);
+            if !per_block {
+                let hi = self.index(&axis.hi)?;
+                let outside = self.b.compare(Compare::Ge, Type::S64, var, hi);
+                self.b.guarded(outside, false, Builder::ret);
+            }
             self.bind(axis.var, Some(var.into()));
         }
         Ok(())
@@ -422,8 +422,10 @@ impl Emitter<'_> {
         let lo = self.index(&each.lo)?;
         let var = self.b.mov(ty, lo);
         let (head, done) = (self.b.label("loop"), self.b.label("done"));
+        // Threads that wait for each other stay together.
+        let together = super::host::holds_barrier(&each.body);
         let empty = self.b.compare(Compare::Ge, ty, var, hi);
-        self.b.branch_if(empty, false, done);
+        self.b.branch_where(empty, together, done);
         let around = self.reuse.open();
         let pointers = self.prepare(each)?;
         self.b.place(head);
@@ -443,7 +445,7 @@ impl Emitter<'_> {
         self.bind(each.var, None);
         self.b.binary_into(BinaryOp::Add, ty, var, var, each.step);
         let more = self.b.compare(Compare::Lt, ty, var, hi);
-        self.b.branch_if(more, false, head);
+        self.b.branch_where(more, together, head);
         self.b.place(done);
         self.reuse.close(around);
         Ok(())
