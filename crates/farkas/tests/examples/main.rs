@@ -15,6 +15,7 @@ mod sizes;
 mod source;
 mod specialized;
 mod threads;
+mod tiers;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,6 +48,8 @@ fn main() -> Result<(), Failed> {
         trials.push(Trial::test(format!("as_c::{}", example.name), move || Ok(source::agree(&own)?)));
         let own = Arc::clone(&example);
         trials.push(Trial::test(format!("on_threads::{}", example.name), move || Ok(threads::agree(&own)?)));
+        let own = Arc::clone(&example);
+        trials.push(Trial::test(format!("on_tiers::{}", example.name), move || Ok(tiers::agree(&own)?)));
         let own = Arc::clone(&example);
         trials.push(Trial::test(format!("for_its_sizes::{}", example.name), move || Ok(specialized::agree(&own)?)));
         let check = checks.iter().find(|(name, _)| *name == example.name).map(|(_, check)| *check);
