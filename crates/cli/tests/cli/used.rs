@@ -1,6 +1,6 @@
 //! Programs of several files: `use "file.fks"`.
 
-use crate::support::Place;
+use crate::support::{Place, npy};
 
 const ACT: &str = "use \"../consts.fks\"\n\nfn scaled(x: f64) -> (y: f64) { y = x * SCALE }\n";
 
@@ -22,6 +22,30 @@ fn functions_and_constants_of_other_files_are_known() {
     assert!(!info.stdout.contains("scaled"), "{info:#?}");
     // Below another root the same files are found, from wherever they are named.
     place.farkas("check lib/act.fks --root .").succeeds();
+}
+
+/// Functions over types and shapes are made for the program that uses them, and take what it reads from files.
+#[test]
+fn layers_of_another_file_take_arrays_of_any_rank() {
+    let place = Place::new();
+    let layers = "fn half<T: float>(x: T) -> (y: T) { y = x / 2 }\n
+fn centred<T: float, S: shape, N>(x: T[S, N]) -> (y: T[S, N]) where N >= 1 {
+    y = x (- rank 1 0) ((reduce 1 +) x / T(N))
+}\n
+fn linear<S: shape, N, M>(x: f32[S, M], W: bf16[N, M]) -> (y: f32[S, N]) {
+    y = (reduce 1 +) (x ((* rank 1 1) rank 1 2) W)
+}\n";
+    let main = "use \"layers.fks\"\n
+fn f<B, N, M>(x: f32[M], X: f32[B, M], W: bf16[N, M]) -> (y: f32[N], Y: f32[B, N]) where M >= 1 {
+    y = linear(centred(x), W)
+    Y = half(linear(centred(X), W))
+}\n";
+    place.write("layers.fks", layers.as_bytes());
+    place.write("main.fks", main.as_bytes());
+    // 1, 2 and -4, as the upper halves of floats.
+    place.write("w.npy", &npy("'<V2'", "False", "(1, 3)", &[0x80, 0x3f, 0, 0x40, 0x80, 0xc0]));
+    let run = place.farkas("run main.fks --in x=[1,2,3] --in X=[[0,0,3],[4,1,1]] --in W=@w.npy --verify").succeeds();
+    run.prints(&["y: f32[1]", "[-5.0]", "Y: f32[2, 1]", "[[-5.5],\n [ 2.0]]"]);
 }
 
 #[test]
