@@ -21,6 +21,9 @@ const MAX_TYPES: usize = 3;
 /// How many axes a shape may stand for.
 const MAX_RANK: usize = 6;
 
+/// How many bytes of text all functions that are made of others may have together, which bounds the memory that they take.
+const MAX_TEXT: usize = 16 << 20;
+
 /// Which choice of types and of a rank a function was made for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Variant {
@@ -60,6 +63,7 @@ pub(super) struct Known {
 pub(super) fn expand(file: &ast::File, diagnostics: &mut Vec<Diagnostic>) -> (ast::File, Vec<Option<Variant>>) {
     let mut expanded = ast::File { functions: Vec::new(), ..file.clone() };
     let mut variants = Vec::new();
+    let mut text = 0;
     for function in &file.functions {
         check(function, diagnostics);
         if function.types.is_empty() {
@@ -78,6 +82,14 @@ pub(super) fn expand(file: &ast::File, diagnostics: &mut Vec<Diagnostic>) -> (as
         let args: Vec<Option<usize>> = function.args.iter().map(position).collect();
         let outs: Vec<Option<usize>> = function.outs.iter().map(position).collect();
         let count = names.len().min(MAX_TYPES);
+        let copies = (1 << count) * (1 + shape.map_or(0, |_| MAX_RANK));
+        text += copies * function.span.range().len();
+        if text > MAX_TEXT {
+            let message =
+                format!("`{}` is too large to be made for {copies} choices of types and ranks", function.name.name);
+            diagnostics.push(Diagnostic::error("E0113", function.name.span, message));
+            break;
+        }
         for choice in 0..1_usize << count {
             let types: Vec<ScalarType> = (0..count).map(|at| FLOATS[choice >> at & 1]).collect();
             for rank in 0..=shape.map_or(0, |_| MAX_RANK) {
@@ -324,5 +336,22 @@ impl Substitution<'_> {
             ast::VerbKind::Rank { verb, .. } => self.verb(verb),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diag::Source;
+
+    /// Half a megabyte, 56 times over, would take memory that nobody expects.
+    #[test]
+    fn copies_of_large_functions_are_bounded() {
+        let lines = "    y = x + 1\n".repeat(40_000);
+        let text = format!("fn f<T: float, U: float, V: float, S: shape>(x: T[S]) -> (y: T[S]) {{\n{lines}}}\n");
+        let source = Source::new("f.fks", text.as_str());
+        let file = syntax::parse(&source).expect("it is a program");
+        let errors = crate::lower(&file, &source).expect_err("it is too large");
+        let messages: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
+        assert_eq!(messages, ["`f` is too large to be made for 56 choices of types and ranks"]);
     }
 }
