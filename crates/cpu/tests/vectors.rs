@@ -76,15 +76,14 @@ fn a_register_tile_stays_in_registers() {
 
 #[test]
 fn sums_over_lanes_are_combined_in_one_order() {
-    let text = "
-kernel sum(N; x: in f32[N], y: inout f32[]) {
-    vector(64) for i in 0..N {
-        y[] += x[i]
-    }
-}
-";
     let values: Vec<f32> = (0..1000).map(|at| (at as f32).sin()).collect();
-    agree(text, &[1000], &[], &[Data::from(values), Data::from(vec![0.5f32])]);
+    // A single lane has a sum of its own, too.
+    for lanes in [1, 2, 64] {
+        let text = format!(
+            "kernel sum(N; x: in f32[N], y: inout f32[]) {{ vector({lanes}) for i in 0..N {{ y[] += x[i] }} }}"
+        );
+        agree(&text, &[1000], &[], &[Data::from(values.clone()), Data::from(vec![0.5f32])]);
+    }
 }
 
 const GATHERS: &str = "

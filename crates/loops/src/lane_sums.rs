@@ -169,7 +169,7 @@ impl Rewrite for Spread<'_> {
 impl Spread<'_> {
     fn vector(&mut self, f: For, lanes: i64) -> Vec<Stmt> {
         let sums: Vec<LaneSum> = lane_sums(&f).unwrap_or_default().into_iter().filter(|sum| sum.is_ordered()).collect();
-        if lanes == 1 || sums.is_empty() || !(self.wanted)(&f) {
+        if sums.is_empty() || !(self.wanted)(&f) {
             return vec![Stmt::For(f)];
         }
         let (lo, hi, step) = (f.lo.clone(), f.hi.clone(), f.step);
