@@ -14,6 +14,7 @@ use crate::code::Scratch;
 use crate::emit::fault::{Site, SiteKind};
 use crate::parallel::{Region, Report};
 use crate::plan::Plan;
+use crate::view::{View, check_row_major};
 use crate::workspace::Workspace;
 
 /// The elements of one array argument.
@@ -23,6 +24,8 @@ pub enum Buffer<'a> {
     Read(Slice<'a>),
     /// The code may write them.
     Write(SliceMut<'a>),
+    /// They do not lie row-major, and the code is made for that.
+    View(View<'a>),
 }
 
 macro_rules! buffers {
@@ -110,6 +113,20 @@ pub enum CallError {
         expected: usize,
         /// What was given.
         given: usize,
+    },
+    /// A view of another shape.
+    #[error("array `{name}` has another shape for these sizes than {given:?}")]
+    Shape {
+        /// Of the argument.
+        name: String,
+        /// What was given.
+        given: Vec<usize>,
+    },
+    /// Cells that do not lie where the code looks for them.
+    #[error("the cells of array `{name}` do not lie where the code looks for them")]
+    Strides {
+        /// Of the argument.
+        name: String,
     },
     /// An extent that the sizes make negative.
     #[error("dimension {dimension} of array `{name}` would be {extent}")]
@@ -310,11 +327,17 @@ pub(crate) fn length(decl: &ArrayDecl, params: &[i64]) -> Result<usize, CallErro
 }
 
 /// The address of a buffer that fits the array.
-pub(crate) fn argument(decl: &ArrayDecl, len: usize, buffer: &mut Buffer<'_>) -> Result<*mut u8, CallError> {
+pub(crate) fn argument(
+    decl: &ArrayDecl,
+    len: usize,
+    buffer: &mut Buffer<'_>,
+    params: &[i64],
+) -> Result<*mut u8, CallError> {
     let name = || decl.name.clone();
     let (ty, given) = match &*buffer {
         Buffer::Read(slice) => (slice.ty(), slice.len()),
         Buffer::Write(slice) => (slice.as_slice().ty(), slice.as_slice().len()),
+        Buffer::View(view) => (view.ty, view.len()),
     };
     if ty != decl.ty {
         return Err(CallError::ElementType { name: name(), expected: decl.ty, given: ty });
@@ -322,7 +345,14 @@ pub(crate) fn argument(decl: &ArrayDecl, len: usize, buffer: &mut Buffer<'_>) ->
     if given != len {
         return Err(CallError::Length { name: name(), expected: len, given });
     }
+    match &*buffer {
+        Buffer::View(view) => view.check(decl, params)?,
+        Buffer::Read(_) | Buffer::Write(_) if decl.strides.is_some() => check_row_major(decl, params)?,
+        Buffer::Read(_) | Buffer::Write(_) => {}
+    }
     match buffer {
+        Buffer::View(view) if view.is_writable || decl.role == Role::In => Ok(view.address),
+        Buffer::View(_) => Err(CallError::NotWritable { name: name() }),
         Buffer::Write(slice) => Ok(write_address(slice)),
         Buffer::Read(slice) if decl.role == Role::In => Ok(read_address(*slice)),
         Buffer::Read(_) => Err(CallError::NotWritable { name: name() }),

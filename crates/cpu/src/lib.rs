@@ -22,6 +22,7 @@ mod parallel;
 mod place;
 mod plan;
 mod tier;
+mod view;
 mod work;
 mod workspace;
 
@@ -29,4 +30,5 @@ pub use call::{Buffer, CallError, Run};
 pub use compile::{Compiled, Options, compile, compile_with};
 pub use plan::Plan;
 pub use tier::Tier;
+pub use view::View;
 pub use workspace::Workspace;

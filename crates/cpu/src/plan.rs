@@ -107,7 +107,7 @@ impl Plan {
         let mut buffers = arrays.iter_mut();
         for ((decl, len), pointer) in declared.filter(|((decl, _), _)| decl.role != Role::Local) {
             if let Some(buffer) = buffers.next() {
-                *pointer = argument(decl, *len, buffer)?;
+                *pointer = argument(decl, *len, buffer, &self.params)?;
             }
         }
         let never = AtomicBool::new(false);
@@ -123,7 +123,7 @@ impl Plan {
         let mut state = State::new(run.cancel.unwrap_or(&never), &team);
         // SAFETY: the plan is of this kernel, and counts were checked, so every pointer of an argument was set above. Every
         // pointer comes from a slice, or from memory that the plan holds, with exactly the elements that the declared shape
-        // has at these sizes, so it is aligned and readable; arrays of a role that allows stores come from `&mut` slices or
+        // has at these sizes, or from a view of that shape whose cells lie at the strides that the code uses, so it is aligned and readable; arrays of a role that allows stores come from `&mut` slices, mutable views or
         // from that memory, so they are writable and exclusive during the call. A `loops::Verified` kernel stores to no `in`
         // array; its subscripts are proven to be in bounds, or checked by the code.
         let status = unsafe { compiled.code.run(&self.slots, &self.scalars, &self.pointers, &mut state) };

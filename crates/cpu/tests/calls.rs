@@ -1,6 +1,7 @@
 //! What `call` refuses, and what becomes of the memory.
 
 use farkas_cpu::{Buffer, CallError, Compiled, compile};
+use ndarray::{Array2, s};
 use program::{ScalarType, Slice, SliceMut, Value};
 
 mod run;
@@ -124,4 +125,29 @@ fn dropped_kernels_leave_no_memory_behind() {
     let after = footprint();
     assert!(after.0 <= before.0 + 50, "mappings grew from {} to {}", before.0, after.0);
     assert!(after.1 <= before.1 + 1500, "resident pages grew from {} to {}", before.1, after.1);
+}
+
+#[test]
+fn views_must_lie_where_the_code_looks() {
+    let x = Array2::from_shape_fn((4, 6), |(i, j)| (6 * i + j) as f64);
+    let block = x.slice(s![1..3, 2..5]).into_dyn();
+    let mut z = [0.0; 6];
+    let mut call = |compiled: &Compiled, params: &[i64], x: Buffer<'_>| {
+        compiled.call(params, &[Value::F64(2.0)], &mut [x, Buffer::Write(SliceMut::F64(&mut z))])
+    };
+    let refused = Err(CallError::Strides { name: name("X") });
+    assert_eq!(call(&compiled(SCALE), &[2, 3], block.clone().into()), refused, "it is for row-major arrays");
+    let strided = verified(SCALE).strided(loops::ArrayId(0), &[true, false]).expect("an argument");
+    let strided = compile(&strided).expect("it compiles");
+    assert_eq!(call(&strided, &[2, 3, 5], block.clone().into()), refused);
+    assert_eq!(call(&strided, &[2, 3, 6], block.t().to_owned().view().reversed_axes().into_dyn().into()), refused);
+    assert_eq!(call(&strided, &[2, 3, 6], Buffer::Read(Slice::F64(&[1.0; 6]))), refused, "rows of 3, not of 6");
+    let other = x.slice(s![1..4, 2..4]).into_dyn();
+    assert_eq!(call(&strided, &[2, 3, 6], other.into()), Err(CallError::Shape { name: name("X"), given: vec![3, 2] }));
+    assert_eq!(call(&strided, &[2, 3, 6], block.into()), Ok(()));
+    assert_eq!(z, [16.0, 18.0, 20.0, 28.0, 30.0, 32.0]);
+    let mut read_only = [Buffer::Read(Slice::F64(&[1.0; 6])), x.slice(s![..2, ..3]).into_dyn().into()];
+    let strided = verified(SCALE).strided(loops::ArrayId(1), &[true, false]).expect("an argument");
+    let refused = compile(&strided).expect("it compiles").call(&[2, 3, 6], &[Value::F64(2.0)], &mut read_only);
+    assert_eq!(refused, Err(CallError::NotWritable { name: name("Z") }));
 }

@@ -3,7 +3,7 @@
 use ndarray::{ArrayView, ArrayViewD, ArrayViewMut, ArrayViewMutD, Dimension, IxDyn, ShapeError};
 use program::{Data, ScalarType, Slice, SliceMut, Value, bf16, f16};
 
-use crate::{Cancel, Workspace};
+use crate::{Buffer, Cancel, Workspace};
 
 /// A type that arrays can have as elements.
 pub trait Element: Copy + sealed::Sealed {}
@@ -58,6 +58,20 @@ macro_rules! elements {
                 }
             }
 
+            /// How far neighbours are apart, in elements.
+            pub(crate) fn strides(&self) -> &[isize] {
+                match self {
+                    $(View::$variant(array) => array.strides()),*
+                }
+            }
+
+            /// The cells where they lie.
+            pub(crate) fn buffer(&self) -> Buffer<'_> {
+                match self {
+                    $(View::$variant(array) => array.view().into()),*
+                }
+            }
+
             /// The elements in row-major order, if they lie so in memory.
             pub(crate) fn as_slice(&self) -> Option<Slice<'_>> {
                 match self {
@@ -77,6 +91,13 @@ macro_rules! elements {
             pub(crate) fn reborrow(&self) -> View<'_> {
                 match self {
                     $(ViewMut::$variant(array) => View::$variant(array.view())),*
+                }
+            }
+
+            /// The cells where they lie.
+            pub(crate) fn buffer(&mut self) -> Buffer<'_> {
+                match self {
+                    $(ViewMut::$variant(array) => array.view_mut().into()),*
                 }
             }
 

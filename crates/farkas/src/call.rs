@@ -10,6 +10,8 @@ use crate::args::{Args, Given, View};
 use crate::pipeline::Made;
 use crate::sizes::{self, Dimension};
 use crate::target;
+use crate::threads::Team;
+use crate::views::Views;
 use crate::{CallError, Cancel};
 
 /// Arguments matched with the signature: the position in `args.given` of each.
@@ -146,6 +148,11 @@ pub(crate) fn call(callee: &crate::Function, args: &mut Args<'_>) -> Result<(), 
             });
         }
     };
+    if let Some(views) = callee.views()
+        && let Some(strides) = views.strides(args, &matched.arrays)
+    {
+        return call_in_place(callee, views, &[&matched.params[..], &strides].concat(), &matched, args);
+    }
     // Views that are not row-major in memory are packed, and written back afterwards.
     let mut packed: Vec<(usize, Data)> = Vec::new();
     for position in &matched.arrays {
@@ -172,13 +179,7 @@ pub(crate) fn call(callee: &crate::Function, args: &mut Args<'_>) -> Result<(), 
     }
     let mut in_order: Vec<Buffer<'_>> =
         matched.arrays.iter().filter_map(|position| buffers[*position].take()).collect();
-    let threads = match args.threads {
-        Some(0) => return Err(CallError::NoThreads),
-        Some(limit) => team.threads.min(limit),
-        None => team.threads,
-    };
-    let cancel = args.cancel.as_ref().map(Cancel::flag);
-    let run = cpu::Run { pool: team.pool.as_deref(), threads, worth_sharing: team.worth_sharing, cancel };
+    let run = run(team, args.threads, args.cancel.as_ref())?;
     let started = (!callee.specials().are_settled()).then(Instant::now);
     let mut own = Workspace::new();
     let workspace = args.workspace.as_deref_mut().unwrap_or(&mut own);
@@ -194,6 +195,41 @@ pub(crate) fn call(callee: &crate::Function, args: &mut Args<'_>) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Runs code that takes the arrays as they lie. `params` are the sizes, and the strides.
+fn call_in_place(
+    callee: &crate::Function,
+    views: &Views,
+    params: &[i64],
+    matched: &Matched,
+    args: &mut Args<'_>,
+) -> Result<(), CallError> {
+    let run = run(callee.team(), args.threads, args.cancel.as_ref())?;
+    let mut buffers: Vec<Option<Buffer<'_>>> = Vec::new();
+    for (_, given) in &mut args.given {
+        buffers.push(match given {
+            Given::Read(view) => Some(view.buffer()),
+            Given::Write(view) => Some(view.buffer()),
+            Given::Scalar(_) | Given::Misshapen { .. } => None,
+        });
+    }
+    let mut in_order: Vec<Buffer<'_>> =
+        matched.arrays.iter().filter_map(|position| buffers[*position].take()).collect();
+    let mut own = Workspace::new();
+    let workspace = args.workspace.as_deref_mut().unwrap_or(&mut own);
+    Ok(views.code.compiled()?.call_in(params, &matched.scalars, &mut in_order, &run, workspace)?)
+}
+
+/// Who runs a call, and what ends it.
+fn run<'a>(team: &'a Team, limit: Option<usize>, cancel: Option<&'a Cancel>) -> Result<cpu::Run<'a>, CallError> {
+    let threads = match limit {
+        Some(0) => return Err(CallError::NoThreads),
+        Some(limit) => team.threads.min(limit),
+        None => team.threads,
+    };
+    let cancel = cancel.map(Cancel::flag);
+    Ok(cpu::Run { pool: team.pool.as_deref(), threads, worth_sharing: team.worth_sharing, cancel })
 }
 
 /// Runs the reference interpreter.

@@ -11,6 +11,7 @@ use crate::prepared::Prepared;
 use crate::schedule;
 use crate::special::{Specialize, Specials};
 use crate::threads::{Team, Threads};
+use crate::views::{self, Views};
 use crate::{
     Args, Cache, CallError, Device, Emit, Error, Machine, Result, Schedule, Signature, Target, call, machine, sizes,
 };
@@ -413,6 +414,8 @@ struct Compiled {
     program: program::Function,
     code: Arc<Code>,
     specials: Specials,
+    views: Option<Views>,
+    tier: Option<cpu::Tier>,
     team: Team,
     log: Log,
 }
@@ -433,7 +436,9 @@ impl Function {
             sizes::check_index_arithmetic(&program, &code.kernel, &params)?;
             specials.keep(&params, specials.make(&params, &code)?);
         }
-        Ok(Function(Arc::new(Compiled { source: source.clone(), signature, program, code, specials, team, log })))
+        let (source, tier) = (source.clone(), options.cpu);
+        let views = None;
+        Ok(Function(Arc::new(Compiled { source, signature, program, code, specials, views, tier, team, log })))
     }
 
     /// As the source has it.
@@ -459,6 +464,35 @@ impl Function {
     /// Prepares calls for one set of sizes, which then take next to no time beside the work itself.
     pub fn prepare(&self, sizes: &[(&str, i64)]) -> Result<Prepared> {
         Prepared::new(self, sizes)
+    }
+
+    /// The same function for arrays that lie like those of `args`, with any strides: by columns, as parts of larger arrays, backwards, or
+    /// apart. Calls with such views copy nothing. It is compiled for that; calls with views that lie otherwise, and prepared ones, run what this
+    /// function runs.
+    pub fn for_views(&self, args: &Args<'_>) -> Result<Function> {
+        let Compiled { source, signature, program, code, team, log, tier, .. } = &*self.0;
+        let views = Views::new(self, args, *tier)?;
+        Ok(Function(Arc::new(Compiled {
+            source: source.clone(),
+            signature: signature.clone(),
+            program: program.clone(),
+            code: Arc::clone(code),
+            specials: self.0.specials.afresh(),
+            views,
+            tier: *tier,
+            team: team.clone(),
+            log: log.clone(),
+        })))
+    }
+
+    /// The arrays that a call with these arguments copies before it runs, and back afterwards if it writes them, because they do not lie
+    /// row-major and the function was not made for how they lie ([`Function::for_views`]).
+    pub fn copied(&self, args: &Args<'_>) -> Vec<String> {
+        views::copied(self, args)
+    }
+
+    pub(crate) fn views(&self) -> Option<&Views> {
+        self.0.views.as_ref()
     }
 
     /// The sizes that there is code for by now, beside that for all sizes ([`Options::specialize`]).

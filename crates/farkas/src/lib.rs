@@ -41,6 +41,7 @@ mod sizes;
 mod special;
 mod target;
 mod threads;
+mod views;
 
 pub use args::{Args, Element, ScalarArg};
 pub use cache::{Cache, CacheDirectory, CacheSize};

@@ -88,6 +88,12 @@ impl Specials {
         }
     }
 
+    /// For another function with the same code: nothing is counted yet.
+    pub(crate) fn afresh(&self) -> Specials {
+        let Specials { when, cost, time_limit, tier, .. } = self;
+        Specials { when: when.clone(), cost: *cost, time_limit: *time_limit, tier: *tier, known: Mutex::default() }
+    }
+
     /// Whether calls need not be counted.
     pub(crate) fn are_settled(&self) -> bool {
         !matches!(self.when, Specialize::Repeated | Specialize::Always)

@@ -2,12 +2,14 @@
 //!
 //! In: verified loops, after all passes, and a value for every size.  Out: loops that do the same at these sizes, in the same order,
 //! so that results have the same bits: extents, strides and trip counts are numbers, and conditions on sizes are gone.
+//! An argument whose cells do not lie row-major gets strides of its own here, too: numbers that a call gives.
 //! Passes that cut sums into blocks must have run before: they look at trip counts.
 
 use crate::simplify::simplify_around_vectors;
 use crate::verify::check;
 use crate::walk::Rewrite;
-use crate::{Index, Kernel, ParamId, Verified};
+use crate::{ArrayId, Index, Kernel, ParamId, Verified};
+use program::Role;
 
 impl Verified {
     /// The loops for these sizes, one per parameter. They still take the sizes, so that they are called alike, and look at none of them. What is
@@ -18,6 +20,30 @@ impl Verified {
         }
         let kernel = fix(self.kernel.clone(), sizes);
         check(&kernel)?;
+        Ok(Verified { kernel, in_bounds: self.in_bounds })
+    }
+}
+
+impl Verified {
+    /// The loops with an argument whose neighbours are apart by numbers that a call gives, after the sizes, one for each dimension that
+    /// is said to have one; in the others they lie side by side.
+    pub fn strided(&self, array: ArrayId, given: &[bool]) -> diag::Result<Verified> {
+        let mut kernel = self.kernel.clone();
+        let params = kernel.params.len();
+        let decl = kernel.arrays.get_mut(array.index()).filter(|decl| decl.role != Role::Local);
+        let decl = decl.filter(|decl| decl.shape.len() == given.len() && decl.strides.is_none());
+        let decl = decl.ok_or_else(|| diag::Error::bug("strides", "no argument of that rank"))?;
+        let mut names = Vec::new();
+        let stride = |(dimension, given): (usize, &bool)| {
+            if !given {
+                return Index::Const(1);
+            }
+            names.push(format!("{}.{dimension}", decl.name));
+            Index::Param(ParamId((params + names.len() - 1) as u32))
+        };
+        let strides = given.iter().enumerate().map(stride).collect();
+        decl.strides = Some(strides);
+        kernel.params.extend(names);
         Ok(Verified { kernel, in_bounds: self.in_bounds })
     }
 }

@@ -69,6 +69,9 @@ pub struct ArrayDecl {
     pub shape: Vec<Index>,
     /// Whose it is, and who may write it.
     pub role: Role,
+    /// How far neighbours are apart in each dimension, in elements, over parameters only, where an argument does not lie row-major
+    /// ([`Verified::strided`](crate::Verified::strided)). It is about addresses: what the loops mean does not depend on it.
+    pub strides: Option<Vec<Index>>,
 }
 
 /// What is done, in the order of the list.

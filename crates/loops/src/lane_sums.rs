@@ -236,7 +236,7 @@ impl Spread<'_> {
         };
         let name = free_name(&format!("{name}_lanes"), &taken);
         let shape = vec![Index::Const(lanes)];
-        self.kernel.arrays.push(ArrayDecl { name, ty: sum.ty, shape, role: Role::Local });
+        self.kernel.arrays.push(ArrayDecl { name, ty: sum.ty, shape, role: Role::Local, strides: None });
         ArrayId(self.kernel.arrays.len() as u32 - 1)
     }
 }

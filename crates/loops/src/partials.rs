@@ -178,7 +178,7 @@ impl Cut<'_> {
         let taken = |name: &str| self.kernel.arrays.iter().any(|array| array.name == name);
         let name = free_name(&format!("{}_parts", decl.name), &taken);
         let shape = [vec![blocks], extents].concat();
-        self.kernel.arrays.push(ArrayDecl { name, ty, shape, role: Role::Local });
+        self.kernel.arrays.push(ArrayDecl { name, ty, shape, role: Role::Local, strides: None });
         ArrayId(self.kernel.arrays.len() as u32 - 1)
     }
 

@@ -115,7 +115,7 @@ impl<'a> Generator<'a> {
                 })
             };
             let shape = array.shape.iter().map(extent).collect::<Attempt<_>>()?;
-            Ok(ArrayDecl { name: array.name.clone(), ty: array.ty, shape, role: array.role })
+            Ok(ArrayDecl { name: array.name.clone(), ty: array.ty, shape, role: array.role, strides: None })
         });
         Ok(Kernel {
             name: function.name.clone(),

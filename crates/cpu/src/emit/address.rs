@@ -62,6 +62,16 @@ impl Emitter<'_> {
     /// each innermost loop, because it keeps everything that needs a constant there.
     pub(super) fn strides(&mut self, decl: &ArrayDecl) -> diag::Result<Vec<Stride>> {
         let mut factor = i64::try_from(decl.ty.bytes()).unwrap_or(i64::MAX);
+        if let Some(given) = &decl.strides {
+            let stride = |index: &Index| -> diag::Result<Stride> {
+                if let Some(elements) = Linear::of(index).as_constant() {
+                    return Ok(Stride { constant: factor.wrapping_mul(elements), terms: Vec::new() });
+                }
+                let value = self.derived(types::I64, Derived::Product { factor, extents: vec![index.clone()] })?;
+                Ok(Stride { constant: 0, terms: vec![(value, 1)] })
+            };
+            return given.iter().map(stride).collect();
+        }
         let mut extents: Vec<Index> = Vec::new();
         let mut strides = Vec::with_capacity(decl.shape.len());
         for extent in decl.shape.iter().rev() {

@@ -181,7 +181,7 @@ impl Reader {
         let ty = self.scalar_type()?;
         self.expect("[")?;
         let shape = self.index_list("]")?;
-        self.scope.declare_array(line, ArrayDecl { name, ty, shape, role })
+        self.scope.declare_array(line, ArrayDecl { name, ty, shape, role, strides: None })
     }
 
     fn scalar_type(&mut self) -> Read<ScalarType> {

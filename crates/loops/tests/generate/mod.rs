@@ -29,7 +29,7 @@ const N: Index = Index::Param(ParamId(0));
 /// The kernel that the bytes describe.
 pub(crate) fn kernel(bytes: &[u8]) -> Kernel {
     let wide = || vec![add(N, 3), Index::Const(8)];
-    let array = |name: &str, ty, shape, role| ArrayDecl { name: name.to_owned(), ty, shape, role };
+    let array = |name: &str, ty, shape, role| ArrayDecl { name: name.to_owned(), ty, shape, role, strides: None };
     let eight = || vec![Index::Const(8)];
     let kernel = Kernel {
         name: "random".to_owned(),

@@ -57,6 +57,15 @@ impl Nest<'_> {
     pub(super) fn strides(&self, array: ArrayId) -> Lower<Vec<Stride>> {
         let decl = &self.kernel.arrays[array.index()];
         let mut stride = Stride { factor: decl.ty.bytes() as i64, extents: Vec::new() };
+        if let Some(given) = &decl.strides {
+            let strided = |index: &Index| -> Lower<Stride> {
+                Ok(match self.linear(index)?.as_constant() {
+                    Some(elements) => Stride { factor: stride.factor.wrapping_mul(elements), extents: Vec::new() },
+                    None => Stride { factor: stride.factor, extents: vec![index.clone()] },
+                })
+            };
+            return given.iter().map(strided).collect();
+        }
         let mut strides = Vec::with_capacity(decl.shape.len());
         for extent in decl.shape.iter().rev() {
             strides.push(stride.clone());
