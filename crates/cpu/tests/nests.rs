@@ -108,7 +108,10 @@ impl Writer {
                 _ => format!("({l} != {r})"),
             };
         }
-        match self.random.below(10) {
+        match self.random.below(12) {
+            // Divisors are not zero, and those of 64 bits powers of two.
+            10 if !float => format!("(({l}) / {})", self.divisor(ty)),
+            11 if !float => format!("(({l}) % {})", self.divisor(ty)),
             0 | 1 => format!("({l} + {r})"),
             2 => format!("({l} - {r})"),
             3 => format!("min({l}, {r})"),
@@ -123,6 +126,15 @@ impl Writer {
             // A literal takes the sign as its own, which not every type has.
             _ if l.starts_with(|first: char| first.is_ascii_digit()) => l,
             _ => format!("(-{l})"),
+        }
+    }
+
+    fn divisor(&mut self, ty: &str) -> String {
+        match self.random.below(3) {
+            0 => format!("8{ty}"),
+            1 if !ty.ends_with("64") => format!("7{ty}"),
+            _ if ty.ends_with("64") => format!("4{ty}"),
+            _ => format!("({ty}(index(j)) + 11{ty})"),
         }
     }
 

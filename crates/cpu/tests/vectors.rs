@@ -127,6 +127,40 @@ fn lanes_outside_an_array_are_reported() {
 }
 
 #[test]
+fn integers_are_divided_in_lanes() {
+    let values = [0, 1, -1, 7, -7, 100, -128, 127, 255, -32768, 65535, i64::from(i32::MIN), i64::from(u32::MAX), 12345];
+    let n = values.len() * values.len();
+    for ty in ["i8", "i16", "i32", "u8", "u16", "u32"] {
+        let data = |pick: &dyn Fn(usize) -> i64| {
+            let ty = program::ScalarType::ALL.into_iter().find(|known| known.to_string() == ty).expect("a type");
+            let mut data = Data::zeros(ty, n).expect("memory");
+            (0..n).for_each(|at| assert!(data.set(at, Value::from_i64(ty, pick(at)))));
+            data
+        };
+        let x = data(&|at| values[at % values.len()]);
+        let y = data(&|at| values[at / values.len()] | i64::from(values[at / values.len()] & 0xff == 0));
+        let text = format!(
+            "kernel divides(N; x: in {ty}[N], y: in {ty}[N], q: out {ty}[N], r: out {ty}[N]) {{
+                vector(16) for i in 0..N {{
+                    q[i] = x[i] / y[i]
+                    r[i] = x[i] % y[i]
+                }}
+            }}"
+        );
+        let lanes = agree(&text, &[n as i64], &[], &[x.clone(), y, x.clone(), x.clone()]);
+        assert!(lanes.starts_with("lanes"), "{lanes}");
+        let mut arrays = [x.clone(), data(&|at| at as i64 - 77), x.clone(), x];
+        let failed = compiled_with(&text, &options(Tier::native())).call(
+            &[n as i64],
+            &[],
+            &mut buffers(&verified(&text), &mut arrays),
+        );
+        let by_zero = |fault: &program::Fault| fault.kind == FaultKind::DivisionByZero;
+        assert!(matches!(&failed, Err(CallError::Fault(fault)) if by_zero(fault)), "{failed:?}");
+    }
+}
+
+#[test]
 fn a_loop_that_has_no_lanes_says_why() {
     let text = "
 kernel folded(N; x: in f32[N], s: inout f32[]) {

@@ -10,6 +10,7 @@ use crate::lanes::ir::{self, Op, Type, ValueId};
 impl Nest<'_> {
     pub(super) fn expr(&mut self, expr: &Expr) -> Lower<ValueId> {
         let ty = expr.ty;
+        let at = self.at.take();
         if !ir::is_element(element(ty)) && ty != ScalarType::Bool {
             return Err(format!("elements of type {ty}"));
         }
@@ -37,17 +38,16 @@ impl Nest<'_> {
                 };
                 Ok(if ty == ScalarType::Bool { self.is_nonzero(ScalarType::U8, value) } else { value })
             }
-            ExprKind::Gather { array, index } => self.gather(*array, index),
+            ExprKind::Gather { array, index } => self.gather(*array, index, at),
             ExprKind::At(span, a) => {
-                let outside = self.at.replace(*span);
-                let a = self.expr(a);
-                self.at = outside;
-                a
+                self.at = Some(*span);
+                self.expr(a)
             }
             ExprKind::Unary(op, a) => {
                 let a = self.expr(a)?;
                 self.unary(*op, ty, a)
             }
+            ExprKind::Binary(op @ (BinaryOp::Div | BinaryOp::Rem), a, b) if ty.is_int() => self.divide(*op, a, b, at),
             ExprKind::Binary(op, a, b) => {
                 let operand = a.ty;
                 let (a, b) = (self.expr(a)?, self.expr(b)?);

@@ -2,6 +2,7 @@
 //!
 //! Lanes of a group are checked together: of several that fail, the first one is reported, at the first check that one of them fails.
 
+use diag::Span;
 use loops::{ArrayId, Expr, ExprKind};
 use program::{BinaryOp, ScalarType, Value};
 
@@ -12,8 +13,8 @@ use crate::lanes::ir::{self, Op, Stmt, Type, ValueId};
 
 impl Nest<'_> {
     /// The number of a check.
-    pub(super) fn site(&mut self, kind: SiteKind) -> u32 {
-        let site = Site { kind, span: self.at };
+    pub(super) fn site(&mut self, kind: SiteKind, span: Option<Span>) -> u32 {
+        let site = Site { kind, span };
         let found = self.sites.iter().position(|known| *known == site);
         let position = found.unwrap_or_else(|| {
             self.sites.push(site);
@@ -23,7 +24,7 @@ impl Nest<'_> {
     }
 
     /// The address of the first element, and which element each lane means.
-    fn elements(&mut self, array: ArrayId, index: &[Expr]) -> Lower<(ValueId, ValueId)> {
+    fn elements(&mut self, array: ArrayId, index: &[Expr], at: Option<Span>) -> Lower<(ValueId, ValueId)> {
         let shape = self.kernel.arrays[array.index()].shape.clone();
         let bytes = self.memory_type(array).bytes() as i64;
         let strides = self.strides(array)?;
@@ -33,7 +34,7 @@ impl Nest<'_> {
             // Subscripts in index arithmetic are proven, as everywhere.
             if !matches!(subscript.kind, ExprKind::Index(_)) {
                 let extent = self.index_word(extent)?;
-                let site = self.site(SiteKind::Subscript { array, dimension });
+                let site = self.site(SiteKind::Subscript { array, dimension }, at);
                 self.body.push(Stmt::Check { index: value, extent, mask: self.mask, site });
             }
             let Stride { factor, extents } = stride;
@@ -56,8 +57,8 @@ impl Nest<'_> {
         Ok((base, sum))
     }
 
-    pub(super) fn gather(&mut self, array: ArrayId, index: &[Expr]) -> Lower<ValueId> {
-        let (base, index) = self.elements(array, index)?;
+    pub(super) fn gather(&mut self, array: ArrayId, index: &[Expr], at: Option<Span>) -> Lower<ValueId> {
+        let (base, index) = self.elements(array, index, at)?;
         let memory = self.memory_type(array);
         let value = self.lanes(memory, Op::Gather { base, index, mask: self.mask });
         let is_bool = self.kernel.arrays[array.index()].ty == ScalarType::Bool;
@@ -65,10 +66,17 @@ impl Nest<'_> {
     }
 
     /// No two lanes meet in a cell: a loop in which they could is no vector loop.
-    pub(super) fn scatter(&mut self, array: ArrayId, index: &[Expr], op: BinaryOp, value: &Expr) -> Lower<()> {
+    pub(super) fn scatter(
+        &mut self,
+        array: ArrayId,
+        index: &[Expr],
+        op: BinaryOp,
+        value: &Expr,
+        at: Option<Span>,
+    ) -> Lower<()> {
         let ty = value.ty;
         let mut value = self.expr(value)?;
-        let (base, index) = self.elements(array, index)?;
+        let (base, index) = self.elements(array, index, at)?;
         match op {
             BinaryOp::Last => {}
             BinaryOp::Once => return Err("a cell that only one may claim".to_owned()),

@@ -12,6 +12,7 @@ mod access;
 mod cells;
 mod clean;
 mod conditions;
+mod divide;
 mod expr;
 mod functions;
 mod gather;
@@ -102,7 +103,7 @@ struct Nest<'k> {
     groups_known: usize,
     loaded: Vec<Loaded>,
     sites: Vec<Site>,
-    /// Where in the source what fails here stands.
+    /// Where in the source what the outermost operation of the next expression does stands.
     at: Option<Span>,
 }
 

@@ -159,12 +159,7 @@ impl Nest<'_> {
                 self.state.locals.insert(local.0, new);
                 Ok(())
             }
-            Stmt::Scatter { array, index, op, value, at } => {
-                let outside = std::mem::replace(&mut self.at, *at);
-                let done = self.scatter(*array, index, *op, value);
-                self.at = outside;
-                done
-            }
+            Stmt::Scatter { array, index, op, value, at } => self.scatter(*array, index, *op, value, *at),
             Stmt::Each(_) => Err("a loop whose bounds depend on data".to_owned()),
             Stmt::Alloc { .. } | Stmt::Barrier => Err("a buffer or barrier inside".to_owned()),
         }
