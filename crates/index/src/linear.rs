@@ -312,9 +312,17 @@ fn extremum(index: &Index, largest: bool) -> Option<Linear> {
     Some(Linear::atom(operands.fold(start, |chosen, operand| pair(chosen, &operand))))
 }
 
-/// The operands of nested `min` (or nested `max`); the expression itself if it is neither.
+/// The operands of nested `min` (or nested `max`), also with a number added; the expression itself if it is neither.
 pub fn extremum_operands(index: &Index, largest: bool) -> Vec<Index> {
     match index {
+        Index::Add(sum, number) if matches!(**number, Index::Const(_)) => {
+            let operands = extremum_operands(sum, largest);
+            if operands.len() == 1 {
+                return vec![index.clone()];
+            }
+            let shifted = |operand: Index| simplify_index(&Index::Add(Box::new(operand), number.clone()));
+            operands.into_iter().map(shifted).collect()
+        }
         Index::Min(a, b) if !largest => [extremum_operands(a, false), extremum_operands(b, false)].concat(),
         Index::Max(a, b) if largest => [extremum_operands(a, true), extremum_operands(b, true)].concat(),
         other => vec![other.clone()],

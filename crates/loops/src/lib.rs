@@ -16,6 +16,7 @@ mod fix;
 mod hoist;
 mod ir;
 mod lane_sums;
+mod lockstep;
 mod magnitude;
 mod narrow;
 mod optimize;
@@ -46,6 +47,7 @@ pub use ir::{
     Reduction, ScalarDecl, ScalarId, Space, Stmt, Target, combines, fused_factors,
 };
 pub use lane_sums::{LaneSum, lane_sums, spread_sums};
+pub use lockstep::keep_together;
 pub use magnitude::index_arithmetic_fits;
 pub use narrow::narrow;
 pub use optimize::optimize;

@@ -3,13 +3,13 @@
 //! In: a kernel with `unroll` loops.  Out: one in which those of a constant, small number of iterations are copies of their
 //! bodies; the others are serial loops. A loop that only the last tile cuts short, `lo..min(N, lo + 8)`, is written out for
 //! full tiles, and apart from them for the last one: the condition that tells them apart stands outside of all the loops
-//! that do not change it, so hot loops have none.
+//! that do not change it, so hot loops have none. A loop along which full tiles become cut ones, as at a diagonal, is divided there.
 
 use crate::concurrent::only_iteration;
 use crate::copy::copy;
 use crate::walk::{Rewrite, Substitute, VarsBound, VarsUsed, Visit};
 use crate::{Cond, Expr, For, Index, Kernel, LoopKind, Stmt};
-use index::{CompareOp, constant_difference, extremum_operands, simplify_index};
+use index::{CompareOp, constant_difference, extremum_operands, linear, simplify_index};
 
 /// Loops of more iterations are not written out.
 const MAX_TRIPS: i64 = 64;
@@ -38,6 +38,9 @@ impl Rewrite for Unroll {
             return vec![self.apart(stmt, &tile)];
         }
         let Stmt::For(f) = stmt else { return vec![self.descend_stmt(stmt)] };
+        if let Some(turn) = self.room_for(0, 1).then(|| Turn::in_loop(&f)).flatten() {
+            return self.divided(f, &turn);
+        }
         if f.kind != LoopKind::Unrolled {
             let outside = self.lanes;
             self.lanes |= f.kind.is_vector();
@@ -80,6 +83,95 @@ impl Unroll {
         let full = SetTile { tile, full: true, lanes: self.lanes }.stmt(stmt);
         let last = SetTile { tile, full: false, lanes: self.lanes }.block(last);
         Stmt::If { cond: tile.is_full(), then: self.block(full), otherwise: self.block(last) }
+    }
+}
+
+impl Unroll {
+    /// A loop up to where its tiles turn from full to cut or from cut to full, and from there on.
+    fn divided(&mut self, f: For, turn: &Turn) -> Vec<Stmt> {
+        let cut = SetTile { tile: &turn.tile, full: false, lanes: self.lanes }.block(f.body.clone());
+        let cut = copy(&[Stmt::For(For { body: cut, ..f.clone() })], &mut self.names);
+        self.nodes += Size::of(&cut);
+        let uncut = Stmt::For(For { body: Uncut { turn }.block(f.body.clone()), ..f });
+        let (first, second) = if turn.full_first { (vec![uncut], cut) } else { (cut, vec![uncut]) };
+        let at = || Box::new(turn.at.clone());
+        let first = first.into_iter().map(|stmt| match stmt {
+            Stmt::For(f) => Stmt::For(For { hi: simplify_index(&Index::Min(Box::new(f.hi.clone()), at())), ..f }),
+            stmt => stmt,
+        });
+        let second = second.into_iter().map(|stmt| match stmt {
+            Stmt::For(f) => Stmt::For(For { lo: simplify_index(&Index::Max(Box::new(f.lo.clone()), at())), ..f }),
+            stmt => stmt,
+        });
+        let parts = first.chain(second).collect();
+        self.block(parts)
+    }
+}
+
+/// Where along a loop one bound of a tile in it begins or ceases to cut the tile short.
+struct Turn {
+    tile: Tile,
+    /// The bound, which moves with the loop.
+    bound: Index,
+    /// The first iteration behind the turn.
+    at: Index,
+    /// Whether tiles are full before it, as far as this bound goes, or behind it.
+    full_first: bool,
+}
+
+impl Turn {
+    /// Of a loop whose tiles depend on it and on nothing else that changes in it.
+    fn in_loop(f: &For) -> Option<Turn> {
+        if f.kind != LoopKind::Serial || f.step != 1 {
+            return None;
+        }
+        let mut tiles = Vec::new();
+        f.body.iter().for_each(|stmt| tiles_in_stmt(stmt, &mut tiles));
+        let inner: Vec<_> = f.body.iter().flat_map(VarsBound::of).collect();
+        let settled = |tile: &Tile| !VarsUsed::of_indices([&tile.lo, &tile.hi]).iter().any(|var| inner.contains(var));
+        tiles.into_iter().filter(settled).find_map(|tile| Turn::of(f, tile))
+    }
+
+    fn of(f: &For, tile: Tile) -> Option<Turn> {
+        let moves = |index: &&Index| index.uses(f.var);
+        let (first, end) = &tile.whole;
+        let (los, his) = &tile.cuts;
+        let mut moving = los.iter().map(|lo| (lo, true)).chain(his.iter().map(|hi| (hi, false)));
+        let (bound, is_low) = moving.clone().find(|(bound, _)| moves(bound))?;
+        let alone = moving.by_ref().filter(|(bound, _)| moves(bound)).count() == 1;
+        if !alone || moves(&first) || moves(&end) || linear(bound)?.coefficient(f.var) != Some(1) {
+            return None;
+        }
+        // Full are the tiles with `bound <= first`, or with `end <= bound`.
+        let edge = if is_low { first } else { end };
+        let apart = Index::Sub(Box::new(edge.clone()), Box::new(bound.clone()));
+        let at = Index::Add(Box::new(Index::Var(f.var)), Box::new(apart));
+        let at = Index::Add(Box::new(at), Box::new(Index::Const(i64::from(is_low))));
+        let at = simplify_index(&at);
+        let bound = bound.clone();
+        (!at.uses(f.var)).then_some(Turn { tile, bound, at, full_first: is_low })
+    }
+}
+
+/// Takes a bound out of the ranges of tiles, where it cuts none.
+struct Uncut<'a> {
+    turn: &'a Turn,
+}
+
+impl Rewrite for Uncut<'_> {
+    fn stmt(&mut self, stmt: Stmt) -> Vec<Stmt> {
+        let Stmt::For(f) = stmt else { return vec![self.descend_stmt(stmt)] };
+        let Turn { tile, bound, .. } = self.turn;
+        let is_tile = tile.is(&f);
+        let Stmt::For(mut f) = self.descend_stmt(Stmt::For(f)) else { return Vec::new() };
+        if is_tile {
+            let left = |cuts: &[Index]| -> Vec<Index> { cuts.iter().filter(|cut| *cut != bound).cloned().collect() };
+            let max = |one: Index, two: Index| Index::Max(Box::new(one), Box::new(two));
+            let min = |one: Index, two: Index| Index::Min(Box::new(one), Box::new(two));
+            f.lo = left(&tile.cuts.0).into_iter().fold(tile.whole.0.clone(), max);
+            f.hi = left(&tile.cuts.1).into_iter().fold(tile.whole.1.clone(), min);
+        }
+        vec![Stmt::For(f)]
     }
 }
 
