@@ -1,11 +1,13 @@
 //! A tree as a script: the steps that make it out of the program's own order.
 
+use std::rc::Rc;
+
 use poly::{LoopKind, StatementId, Tree};
 use program::{Affine, IterId};
 use steps::{Formula, Loops, Relation, Step, Verb, Word};
 
 /// The steps that give a program the order of `tree`; none if the times of a statement have pieces, as after a split.
-pub fn written(subject: &poly::Subject, tree: &Tree) -> Option<Vec<Step>> {
+pub fn written(subject: &Rc<poly::Subject>, tree: &Tree) -> Option<Vec<Step>> {
     let scop = &subject.scop;
     let relation = |(statement, times): (StatementId, Vec<Affine>)| {
         let found = scop.at(statement);
@@ -24,7 +26,7 @@ pub fn written(subject: &poly::Subject, tree: &Tree) -> Option<Vec<Step>> {
     relations.sort_by_key(position);
     let mut steps = vec![Step::new(Verb::Map { relations })];
     // Loops go by what the `map` calls them.
-    let state = steps::State { subject: std::rc::Rc::new(subject.clone()), tree: scop.order.clone() };
+    let state = steps::State { subject: Rc::clone(subject), tree: scop.order.clone() };
     let steps::Outcome::Done(mapped) = steps::apply(&state, &steps[0]).ok()? else { return None };
     let branches = tree.branches();
     for ((id, found), (_, named)) in tree.loops().zip(mapped.tree.loops()) {

@@ -253,7 +253,7 @@ impl<'a> Line<'a> {
             false => dependences,
         };
         self.emit_dependences(&scop, &dependences)?;
-        Ok(Rc::new(Subject { scop, dependences, written: None }))
+        Ok(Rc::new(Subject::new(scop, dependences, None)))
     }
 
     /// The schedule: the user's, the program's own, or the one that is chosen; proven in any case.

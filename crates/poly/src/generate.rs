@@ -114,7 +114,10 @@ impl<'a> Generator<'a> {
                     extent
                 })
             };
-            let shape = array.shape.iter().map(extent).collect::<Attempt<_>>()?;
+            let mut shape = array.shape.iter().map(extent).collect::<Attempt<Vec<Index>>>()?;
+            if let (Some(first), Some(at_most)) = (shape.first_mut(), &array.first_at_most) {
+                *first = Index::Min(Box::new(first.clone()), Box::new(extent(at_most)?));
+            }
             Ok(ArrayDecl { name: array.name.clone(), ty: array.ty, shape, role: array.role, strides: None })
         });
         Ok(Kernel {
@@ -166,9 +169,7 @@ impl<'a> Generator<'a> {
                 let hidden = self.names.insert(iterator.clone(), Index::Var(var));
                 let body = self.node(body, None)?;
                 self.restore(iterator, hidden);
-                Ok(vec![Stmt::For(
-                    self.of_kind(marked, For { var, kind: LoopKind::Serial, lo, hi, step: *step, body }),
-                )])
+                Ok(vec![self.of_kind(marked, For { var, kind: LoopKind::Serial, lo, hi, step: *step, body })])
             }
             ast::Node::User(expr, _) => self.instance(expr),
         }
@@ -176,8 +177,8 @@ impl<'a> Generator<'a> {
 
     /// The loop as the schedule wants it to run: a parallel loop says what its iterations add up in, and a vector loop whose
     /// lanes cannot stay together runs one iteration after the other.
-    fn of_kind(&self, marked: Option<LoopId>, found: For) -> For {
-        let Some(id) = marked else { return found };
+    fn of_kind(&mut self, marked: Option<LoopId>, found: For) -> Stmt {
+        let Some(id) = marked else { return Stmt::For(found) };
         let kind = match self.proven.tree().info(id).kind {
             tree::LoopKind::Serial => LoopKind::Serial,
             kind @ (tree::LoopKind::Parallel | tree::LoopKind::Placed(_)) => {
@@ -186,18 +187,24 @@ impl<'a> Generator<'a> {
                     named.map(|named| Reduction { array: ArrayId(named.array.0), op: named.op.combine() }).collect();
                 LoopKind::Parallel(Parallel { reductions, private: Vec::new(), axis: kind.axis() })
             }
-            tree::LoopKind::Vector(lanes) if loops::runs_in_lockstep(&found) => LoopKind::Vector(lanes),
-            tree::LoopKind::Vector(_) => LoopKind::Serial,
+            tree::LoopKind::Vector(lanes) => LoopKind::Vector(lanes),
             tree::LoopKind::Unrolled => LoopKind::Unrolled,
         };
         let found = For { kind, ..found };
         let reductions = match &found.kind {
             LoopKind::Parallel(parallel) => parallel.reductions.as_slice(),
             LoopKind::Vector(_) => &[],
-            LoopKind::Serial | LoopKind::Unrolled => return found,
+            LoopKind::Serial | LoopKind::Unrolled => return Stmt::For(found),
         };
         // What is proven and yet writes one cell has only one iteration, from which isl has taken the variable.
-        if loops::writes_one_cell(&found, reductions) { For { kind: LoopKind::Serial, ..found } } else { found }
+        if loops::writes_one_cell(&found, reductions) {
+            return Stmt::For(For { kind: LoopKind::Serial, ..found });
+        }
+        if found.kind.is_vector() && !loops::runs_in_lockstep(&found) {
+            let together = loops::keep_together(&found, &mut self.vars);
+            return together.unwrap_or(Stmt::For(For { kind: LoopKind::Serial, ..found }));
+        }
+        Stmt::For(found)
     }
 
     fn restore(&mut self, iterator: &str, hidden: Option<Index>) {

@@ -71,7 +71,7 @@ fn left_over_in_time(scop: &Scop, array: &ScopArray, laid: &Laid) -> Attempt<Str
 
 /// Cells that share places, and places without a cell.
 fn left_over(scop: &Scop, array: &ScopArray, laid: &Laid) -> Attempt<String> {
-    let before = ScopArray { shape: laid.shape.clone(), laid: None, ..array.clone() };
+    let before = ScopArray { shape: laid.shape.clone(), first_at_most: None, laid: None, ..array.clone() };
     let mut declared = scop.clone();
     let Some((id, _)) = scop.array_named(&array.name) else { return Ok(String::new()) };
     declared.arrays[id.index()] = before;

@@ -40,6 +40,8 @@ pub struct ScopArray {
     pub ty: ScalarType,
     /// Extents over the parameters. Those of an array of ours may be negative where there is nothing to keep in it.
     pub shape: Vec<Affine>,
+    /// What bounds the first extent besides, for a buffer of something that may be smaller than a tile of it.
+    pub first_at_most: Option<Affine>,
     /// Whether callers see it, and how.
     pub role: Role,
     /// Where it comes from.
@@ -197,7 +199,7 @@ impl Statement {
     }
 
     /// What an update adds to its accumulator: the value of an update is the accumulator combined with this.
-    pub(crate) fn term(&self) -> Attempt<&Expr> {
+    pub fn term(&self) -> Attempt<&Expr> {
         match (&self.value.kind, self.kind) {
             (ExprKind::Binary(_, _, term), StatementKind::Update(_)) => Ok(term),
             _ => Err(Fault::bug(format!("{} is no update", self.name))),
@@ -289,6 +291,9 @@ impl Scop {
         let mut set = Set::universe(space.clone())?;
         for (position, extent) in array.shape.iter().enumerate() {
             set = set.intersect(crate::sets::below(&space, position, extent)?)?;
+        }
+        if let Some(at_most) = &array.first_at_most {
+            set = set.intersect(crate::sets::below(&space, 0, at_most)?)?;
         }
         Ok(set)
     }

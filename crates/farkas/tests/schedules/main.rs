@@ -60,7 +60,7 @@ impl<'a> Subject<'a> {
         let in_a_moment = Budget { operations: Some(1), ..Budget::default() };
         let all_pairs = poly::dependences(&scop, in_a_moment).unwrap();
         assert!(dependences.exact && !all_pairs.exact);
-        let subject = |dependences| Rc::new(poly::Subject { scop: scop.clone(), dependences, written: None });
+        let subject = |dependences| Rc::new(poly::Subject::new(scop.clone(), dependences, None));
         Subject { case, written: subject(dependences), all_pairs: subject(all_pairs), params }
     }
 

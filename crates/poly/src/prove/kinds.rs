@@ -7,7 +7,7 @@
 use isl::{Map, Set};
 use loops::Axis;
 
-use super::order::{ends, on_branches, without_cells};
+use super::order::{ends, on_branches};
 use super::pair::{Times, smallest_pair};
 use super::{Reduction, Subject, Violation};
 use crate::deps::DependenceKind;
@@ -40,26 +40,27 @@ pub(super) fn judge(
     // Blocks have nothing in which they could meet, and threads only what a schedule gives them.
     let placed = kind.axis();
     let mut reductions = Vec::new();
-    for kind in DependenceKind::ALL {
-        for dependence in subject.dependences.of_kind(kind).maps()? {
-            for (source, sink) in ends(scop, branches, &dependence)? {
-                let carried = carried(scop, source, sink, id, without_cells(context, &dependence)?)?;
-                let Some(carried) = carried else { continue };
-                let statement = &scop.statements[source.statement.index()];
-                if let (DependenceKind::Reduction, StatementKind::Update(op)) = (kind, statement.kind)
-                    && !statement.scatters()
-                    && placed.is_none()
-                {
-                    let reduction = Reduction { array: statement.write.array, op };
-                    if !reductions.contains(&reduction) {
-                        reductions.push(reduction);
-                    }
-                    continue;
+    for relation in subject.relations()? {
+        for (source, sink) in ends(branches, relation) {
+            if source.level_of(id).is_none() || sink.level_of(id).is_none() {
+                continue;
+            }
+            let pairs = relation.within(scop, context)?;
+            let Some(carried) = carried(scop, source, sink, id, pairs)? else { continue };
+            let statement = scop.at(relation.source);
+            if let (DependenceKind::Reduction, StatementKind::Update(op)) = (relation.kind, statement.kind)
+                && !statement.scatters()
+                && placed.is_none()
+            {
+                let reduction = Reduction { array: statement.write.array, op };
+                if !reductions.contains(&reduction) {
+                    reductions.push(reduction);
                 }
-                let times = Times { scop, branches, context };
-                if let Some(pair) = smallest_pair(&times, kind, dependence.clone(), carried)? {
-                    return Ok(Judged::Unfit(Box::new(Violation::Carried { pair, id })));
-                }
+                continue;
+            }
+            let times = Times { scop, branches, context };
+            if let Some(pair) = smallest_pair(&times, relation.kind, relation.cells.clone(), carried)? {
+                return Ok(Judged::Unfit(Box::new(Violation::Carried { pair, id })));
             }
         }
     }
@@ -87,21 +88,15 @@ fn may(subject: &Subject, tree: &Tree, id: LoopId, updates: bool) -> diag::Resul
 /// Whether a loop carries a dependence; between updates of a reduction only if these count.
 pub(super) fn carries(subject: &Subject, branches: &[Branch], id: LoopId, updates: bool) -> Attempt<bool> {
     let scop = &subject.scop;
-    for kind in DependenceKind::ALL {
-        for dependence in subject.dependences.of_kind(kind).maps()? {
-            for (source, sink) in ends(scop, branches, &dependence)? {
-                let statement = scop.at(source.statement);
-                let free = !updates
-                    && kind == DependenceKind::Reduction
-                    && statement.kind.is_update()
-                    && !statement.scatters();
-                let apart = source.level_of(id).is_none() || sink.level_of(id).is_none();
-                if !free
-                    && !apart
-                    && carried(scop, source, sink, id, without_cells(&scop.context, &dependence)?)?.is_some()
-                {
-                    return Ok(true);
-                }
+    for relation in subject.relations()? {
+        let statement = scop.at(relation.source);
+        let is_free = statement.kind.is_update() && !statement.scatters();
+        if !updates && relation.kind == DependenceKind::Reduction && is_free {
+            continue;
+        }
+        for (source, sink) in ends(branches, relation) {
+            if carried(scop, source, sink, id, relation.pairs.clone())?.is_some() {
+                return Ok(true);
             }
         }
     }

@@ -13,9 +13,12 @@ mod instances;
 mod kinds;
 mod order;
 mod pair;
+mod relations;
 pub mod rewriting;
+mod staging;
 pub mod storage;
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -39,9 +42,16 @@ pub struct Subject {
     pub dependences: Dependences,
     /// The program as it was written, if steps have changed its statements since.
     pub written: Option<Rc<Subject>>,
+    /// The dependences one by one, once somebody has asked.
+    relations: OnceCell<Vec<relations::Relation>>,
 }
 
 impl Subject {
+    /// A program with its dependences; `written` is what steps have made it of, if they have.
+    pub fn new(scop: Scop, dependences: Dependences, written: Option<Rc<Subject>>) -> Subject {
+        Subject { scop, dependences, written, relations: OnceCell::new() }
+    }
+
     /// Runs some work under a budget of its own, inside of whatever budget is in force.
     pub fn within<T>(&self, budget: Budget, work: impl FnOnce() -> diag::Result<T>) -> diag::Result<T> {
         let done = self.scop.params.ctx().with_budget(budget, || Ok(work()));

@@ -3,11 +3,12 @@
 //! Two branches are compared from the top: in a loop that they share, no pair may run backwards, and only pairs in the same
 //! iteration go on; where they part, their places decide.
 
-use isl::{Dim, Map, Set};
+use isl::{Map, Set};
 
 use super::Subject;
 use super::pair::{Pair, Times, smallest_pair};
-use crate::deps::{DependenceKind, sink_and_array};
+use super::relations::Relation;
+use crate::deps::DependenceKind;
 use crate::fault::{Attempt, Fault};
 use crate::scop::Scop;
 use crate::tree::{Branch, Entry, StatementId};
@@ -15,39 +16,27 @@ use crate::tree::{Branch, Entry, StatementId};
 /// A pair that runs backwards at sizes in `context`.
 pub(super) fn find_reversed(subject: &Subject, branches: &[Branch], context: &Set) -> Attempt<Option<Pair>> {
     let scop = &subject.scop;
-    for kind in [DependenceKind::Flow, DependenceKind::Anti, DependenceKind::Output] {
-        for dependence in subject.dependences.of_kind(kind).maps()? {
-            for (source, sink) in ends(scop, branches, &dependence)? {
-                let pairs = without_cells(context, &dependence)?;
-                let Some(reversed) = reversed(scop, source, sink, pairs)? else { continue };
-                let times = Times { scop, branches, context };
-                if let Some(pair) = smallest_pair(&times, kind, dependence.clone(), reversed)? {
-                    return Ok(Some(pair));
-                }
+    let ordered = |relation: &&Relation| relation.kind != DependenceKind::Reduction;
+    for relation in subject.relations()?.iter().filter(ordered) {
+        for (source, sink) in ends(branches, relation) {
+            let Some(reversed) = reversed(scop, source, sink, relation.within(scop, context)?)? else { continue };
+            let times = Times { scop, branches, context };
+            if let Some(pair) = smallest_pair(&times, relation.kind, relation.cells.clone(), reversed)? {
+                return Ok(Some(pair));
             }
         }
     }
     Ok(None)
 }
 
-/// The pairs of a dependence, for the sizes in question.
-pub(super) fn without_cells(context: &Set, dependence: &Map) -> Attempt<Map> {
-    Ok(dependence.clone().range_factor_domain()?.intersect_params(context.clone())?)
-}
-
 /// The branches of both ends of a dependence, every combination.
 pub(super) fn ends<'a>(
-    scop: &Scop,
     branches: &'a [Branch],
-    dependence: &Map,
-) -> Attempt<Vec<(&'a Branch, &'a Branch)>> {
-    let find = |name: Option<String>| {
-        let position = scop.statements.iter().position(|statement| Some(&statement.name) == name.as_ref());
-        position.map(StatementId::new).ok_or_else(|| Fault::bug("a dependence of an unknown statement"))
-    };
-    let (source, sink) = (find(dependence.get_tuple_name(Dim::In)?)?, find(sink_and_array(dependence)?.0)?);
-    let of = |wanted: StatementId| branches.iter().filter(move |branch| branch.statement == wanted);
-    Ok(of(source).flat_map(|one| of(sink).map(move |two| (one, two))).collect())
+    relation: &Relation,
+) -> impl Iterator<Item = (&'a Branch, &'a Branch)> + use<'a> {
+    let of = move |wanted: StatementId| branches.iter().filter(move |branch| branch.statement == wanted);
+    let sink = relation.sink;
+    of(relation.source).flat_map(move |one| of(sink).map(move |two| (one, two)))
 }
 
 /// The pairs whose instances really are on these branches.

@@ -14,7 +14,7 @@ use diag::{Diagnostic, Span};
 use isl::{Dim, Map, UnionMap, UnionSet};
 use program::{Affine, ArrayId, Iter, IterId, Role};
 
-use super::{Subject, Violation, order};
+use super::{Subject, Violation, order, staging};
 use crate::deps::{Dependences, exact_dependences};
 use crate::fault::{Attempt, Fault};
 use crate::model::Parts;
@@ -80,8 +80,15 @@ impl Draft {
     pub fn array(&mut self, name: String, like: ArrayId, shape: Vec<Affine>, origin: ArrayOrigin) -> ArrayId {
         let like = self.scop.array(like).clone();
         let id = ArrayId(self.scop.arrays.len() as u32);
-        self.scop.arrays.push(ScopArray { name, shape, role: Role::Local, origin, expanded: 0, laid: None, ..like });
+        let role = Role::Local;
+        let first_at_most = None;
+        self.scop.arrays.push(ScopArray { name, shape, first_at_most, role, origin, expanded: 0, laid: None, ..like });
         id
+    }
+
+    /// Says what bounds the first extent of a new array besides its shape.
+    pub fn bound_first(&mut self, array: ArrayId, at_most: Affine) {
+        self.scop.arrays[array.index()].first_at_most = Some(at_most);
     }
 
     /// A new loop.
@@ -169,6 +176,11 @@ pub fn prove_rewriting(before: &Rc<Subject>, draft: Draft) -> diag::Result<Rewri
 
 fn check_all(before: &Rc<Subject>, mut draft: Draft) -> Result<(Rc<Subject>, Tree), Refusal> {
     let tree = Tree::grow(std::mem::take(&mut draft.loops), std::mem::take(&mut draft.branches));
+    let written = Some(before.written.clone().unwrap_or_else(|| Rc::clone(before)));
+    if let Some(dependences) = staging::dependences(before, &draft, &tree)? {
+        draft.scop.adopt(&tree);
+        return Ok((Rc::new(Subject::new(draft.scop, dependences, written)), tree));
+    }
     check_order(before, &draft, &tree)?;
     draft.scop.adopt(&tree);
     if !before.dependences.exact {
@@ -181,8 +193,7 @@ fn check_all(before: &Rc<Subject>, mut draft: Draft) -> Result<(Rc<Subject>, Tre
         after = after.in_strict_order()?;
     }
     check(before, &draft, &after)?;
-    let written = Some(before.written.clone().unwrap_or_else(|| Rc::clone(before)));
-    Ok((Rc::new(Subject { scop: draft.scop, dependences: after, written }), tree))
+    Ok((Rc::new(Subject::new(draft.scop, after, written)), tree))
 }
 
 /// The statements that the new program has as well keep the order of every dependence among them.
@@ -200,7 +211,7 @@ fn check_order(before: &Subject, draft: &Draft, tree: &Tree) -> Result<(), Refus
     };
     let branches: Vec<Branch> = tree.branches().iter().filter_map(renumbered).collect();
     let dependences = before.dependences.among(&kept.domain()?)?;
-    let kept = Subject { scop: kept, dependences, written: None };
+    let kept = Subject::new(kept, dependences, None);
     match order::find_reversed(&kept, &branches, &kept.scop.context)? {
         Some(pair) => Err(Refusal::Changed(Box::new(Violation::Reversed(pair).explain(&kept, tree)))),
         None => Ok(()),

@@ -79,7 +79,7 @@ pub fn prove_storage(
         Judged::Unfit(diagnostic) => Ok(Rewriting::Unfit(diagnostic)),
         Judged::Apart(dependences) => {
             let written = Some(before.written.clone().unwrap_or_else(|| Rc::clone(before)));
-            let subject = Subject { scop: draft.scop, dependences, written };
+            let subject = Subject::new(draft.scop, dependences, written);
             Ok(Rewriting::Done(Rc::new(subject), tree.clone()))
         }
         Judged::Folded(claims) => prove_rewriting(before, Draft { claims, ..draft }),
