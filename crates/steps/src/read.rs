@@ -164,7 +164,9 @@ impl Reader<'_> {
                     Some(_) => Some(self.place()?),
                     None => None,
                 };
-                Verb::Pack { array: self.array()?, at, panels, name }
+                let target = self.single()?;
+                let reads = target.loops.as_ref().map(|names| names.iter().map(word).collect());
+                Verb::Pack { array: word(&target.name), reads, at, panels, name }
             }
             "compute_at" => {
                 Verb::ComputeAt { array: self.array()?, at: self.place()?, name: self.step.names.first().map(word) }

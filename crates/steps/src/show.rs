@@ -39,10 +39,11 @@ pub fn show(step: &Step, function: &Function) -> String {
             format!("map {{\n{}    }}", lines.collect::<String>())
         }
         Verb::Rfactor { loops: over, names } => format!("rfactor {}{}", loops(over), named(names)),
-        Verb::Pack { array, at, panels, name } => {
+        Verb::Pack { array, reads, at, panels, name } => {
+            let reads = reads.as_ref().map_or(String::new(), |reads| format!("[{}]", words(reads)));
             let panels = if panels.is_empty() { String::new() } else { by(panels) };
             let at = at.as_ref().map_or(String::new(), |at| format!(" at {}", place(at)));
-            format!("pack {}{at}{panels}{}", array.text, one(name))
+            format!("pack {}{reads}{at}{panels}{}", array.text, one(name))
         }
         Verb::ComputeAt { array, at, name } => format!("compute_at {} at {}{}", array.text, place(at), one(name)),
         Verb::Inline { array } => format!("inline {}", array.text),

@@ -207,6 +207,8 @@ pub enum Verb {
     Pack {
         /// The array.
         array: Word,
+        /// The indices that are the subscripts of the reads in question; all uses of the array if not given.
+        reads: Option<Vec<Word>>,
         /// The loop; the whole call if none is given.
         at: Option<Place>,
         /// How many neighbours stay together in the buffer, per subscript; none for the order of the array.

@@ -52,7 +52,7 @@ pub(crate) const VERBS: &[(&str, &str, &[Clause])] = &[
     ("rfactor", "rfactor S[ko] as P: accumulate each iteration of a reduction's loop on its own, then combine", &[As]),
     (
         "pack",
-        "pack B at kt by 1, 32 as Bp: keep what an iteration of a loop uses of an array in a buffer, in panels if told",
+        "pack B[k, j] at kt by 1, 32 as Bp: keep what an iteration of a loop uses of an array in a buffer, in panels if told",
         &[By, At, As],
     ),
     (

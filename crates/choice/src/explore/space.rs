@@ -392,7 +392,7 @@ fn of_array(verb: &str, targets: &str) -> Result<Vec<Choice>, String> {
     };
     Ok(with_and_without(match (verb, at) {
         ("inline", None) => Verb::Inline { array },
-        ("pack", Some(at)) => Verb::Pack { array, at: Some(place(at)?), panels: Vec::new(), name: None },
+        ("pack", Some(at)) => Verb::Pack { array, reads: None, at: Some(place(at)?), panels: Vec::new(), name: None },
         ("compute_at", Some(at)) => Verb::ComputeAt { array, at: place(at)?, name: None },
         ("inline", Some(_)) => return Err("`inline` is written `inline(a)`".into()),
         _ => return Err(format!("`{verb}` is written `{verb}(a at i)` or `{verb}(a at S0[i])`")),

@@ -80,7 +80,7 @@ impl<'a> Choices<'a> {
             17 => {
                 // Panels for so many subscripts, if the array has them.
                 let panels = (0..self.pick(3)).map(|_| 1 + self.pick(3) as i64).collect();
-                Verb::Pack { array, at: Some(place), panels, name: None }
+                Verb::Pack { array, reads: None, at: Some(place), panels, name: None }
             }
             20 => Verb::Separate { loops },
             21 => Verb::Place { loops, axis: poly::Axis::ALL[self.pick(6)] },

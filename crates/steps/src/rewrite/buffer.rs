@@ -4,15 +4,19 @@
 //! iteration's cells, and where in it each cell is. Iterations of parallel loops have buffers of their own.
 
 use diag::Diagnostic;
-use isl::{Dim, Map};
+use isl::{Dim, Map, Set};
 use poly::rewriting::Draft;
+use poly::sets::Frame;
 use poly::{ArrayOrigin, Attempt, Fault, sets};
-use program::{Affine, ArrayId};
+use program::{Affine, ArrayId, Cond};
 
 use super::site::Site;
 use super::{Before, Drafted, bounds};
 use crate::rearrange::overflow;
 use crate::step::{Step, Word};
+
+/// A buffer of so many cells takes longer to get than a small array takes to use.
+const LARGE: i64 = 1 << 12;
 
 pub(super) struct Buffer {
     pub(super) array: ArrayId,
@@ -59,7 +63,17 @@ impl Buffer {
         };
         let panels = if panels.is_empty() { vec![1; sizes.len()] } else { panels.to_vec() };
         shape.extend(panel_shape(&sizes, &panels).ok_or_else(|| overflow(step))?);
+        let cells = shape.iter().map(Affine::as_constant).try_fold(1i64, |cells, extent| cells.checked_mul(extent?));
+        let at_most = match cells {
+            Some(LARGE..) if parallel.is_empty() => {
+                first_at_most(before, draft, site, (array, &panels), &first, &iterations)?
+            }
+            _ => None,
+        };
         let array = draft.array(name, array, shape, ArrayOrigin::Buffer);
+        if let Some(at_most) = at_most {
+            draft.bound_first(array, at_most);
+        }
         Ok(Buffer { array, parallel, first, panels })
     }
 
@@ -78,6 +92,29 @@ impl Buffer {
         });
         Ok(index.ok_or_else(|| overflow(step))?)
     }
+}
+
+/// How many the whole array would need in the first dimension: a buffer as large as a tile is more than a small array has. None if the
+/// cells of an iteration are counted from one in front of the array.
+fn first_at_most(
+    before: Before<'_>,
+    draft: &Draft,
+    site: &Site,
+    (array, panels): (ArrayId, &[i64]),
+    first: &[Affine],
+    iterations: &Set,
+) -> Attempt<Option<Affine>> {
+    let scop = before.scop;
+    let along = panels.iter().position(|panel| *panel > 1).unwrap_or(0);
+    let Some(before_first) = first.get(along).and_then(|first| Affine::constant(-1).sub(first)) else {
+        return Ok(None);
+    };
+    let frame = Frame::new(&scop.params, &draft.scop.function, None, &site.iters)?;
+    let negative = frame.cond(&Cond::NonNegative(before_first))?;
+    if site.is_everything() || !iterations.clone().intersect(negative)?.is_empty()? {
+        return Ok(None);
+    }
+    Ok(panel_shape(&scop.array(array).shape, panels).and_then(|whole| whole.into_iter().next()))
 }
 
 /// The extents of an array in panels.

@@ -15,7 +15,7 @@ use program::{Affine, ArrayId, IterId};
 
 use super::buffer::{self, Buffer};
 use super::inline::local_array;
-use super::pack::redirect;
+use super::pack::{Uses, redirect};
 use super::site::Site;
 use super::{Before, Drafted, array_name, branch_of, expr, load};
 use crate::rearrange::overflow;
@@ -78,7 +78,7 @@ pub(super) fn compute_at(
     }
     let own = |wanted: ArrayId| buffers.iter().find(|(known, _)| *known == wanted).map(|(_, buffer)| buffer);
     let buffer = own(array).ok_or_else(|| Fault::bug("no buffer for the array"))?;
-    redirect(before, step, &mut draft, &site, buffer, array)?;
+    redirect(before, step, &mut draft, &site, buffer, Uses::all(array))?;
 
     let (prefix, _) = site.open(&mut draft);
     let front = site.places(&draft).first().copied().unwrap_or(0);

@@ -59,7 +59,7 @@ fn lay_out(state: &State, before: Before<'_>, step: &Step, (target, storage, nam
     check_apart(scop, step, array, &plan.places)?;
     let stored = array_name(scop, step, name, &format!("{}_stored", declared.name))?;
     let draft = Draft::new("layout", scop, before.tree)?;
-    let draft = pack::packed(before, step, (array, None, &[]), stored.clone(), draft)?;
+    let draft = pack::packed(before, step, (pack::Uses::all(array), None, &[]), stored.clone(), draft)?;
     let state = match outcome(prove_rewriting(&state.subject, draft).map_err(Refusal::Failed)?) {
         Outcome::Done(state) => state,
         other => return Ok(other),
@@ -74,9 +74,8 @@ fn lay_out(state: &State, before: Before<'_>, step: &Step, (target, storage, nam
 fn plan(scop: &Scop, step: &Step, array: ArrayId, storage: &Storage) -> Drafted<Plan> {
     let declared = scop.array(array);
     let rank = declared.shape.len();
-    let subscripts = |count: usize| if count == 1 { "1 subscript".to_owned() } else { format!("{count} subscripts") };
     let wrong_rank = |given: usize| -> Refusal {
-        let message = format!("`{}` has {}, the layout is for {given}", declared.name, subscripts(rank));
+        let message = format!("`{}` has {}, the layout is for {given}", declared.name, pack::subscripts(rank));
         Diagnostic::error("E0520", step.span, message).into()
     };
     match storage {
@@ -205,5 +204,5 @@ fn relabel(scop: &mut Scop, array: ArrayId, plan: &Plan, shape: Vec<Affine>) {
         }
         None => Laid { shape: declared.shape.clone(), places: plan.places.clone(), names: plan.names.clone() },
     };
-    (declared.laid, declared.shape, declared.expanded) = (Some(laid), shape, 0);
+    (declared.laid, declared.shape, declared.first_at_most, declared.expanded) = (Some(laid), shape, None, 0);
 }

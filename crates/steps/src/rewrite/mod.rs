@@ -39,7 +39,10 @@ pub(crate) fn apply(state: &State, step: &Step) -> diag::Result<Outcome> {
     }
     let drafted = match &step.verb {
         Verb::Rfactor { loops, names } => rfactor::rfactor(before, step, loops, names),
-        Verb::Pack { array, at, panels, name } => pack::pack(before, step, array, at.as_ref(), panels, name.as_ref()),
+        Verb::Pack { array, reads, at, panels, name } => {
+            let what = pack::What { array, reads: reads.as_deref(), at: at.as_ref(), panels };
+            pack::pack(before, step, what, name.as_ref())
+        }
         Verb::ComputeAt { array, at, name } => compute_at::compute_at(before, step, array, at, name.as_ref()),
         Verb::Inline { array } => inline::inline(before, step, array),
         Verb::Layout { array, storage, name } => {

@@ -8,8 +8,8 @@ use diag::{Diagnostic, Span};
 use isl::{Map, UnionMap};
 use poly::rewriting::{self as flow, Claim, Draft};
 use poly::sets::Frame;
-use poly::{Entry, Fault, Parts, StatementKind, affine_subscripts, unique};
-use program::{Affine, ArrayId, Expr, ExprKind};
+use poly::{Access, Entry, Fault, Parts, Scop, StatementKind, affine_subscripts, unique};
+use program::{Affine, ArrayId, Expr, ExprKind, Subscript};
 
 use super::buffer::{self, Buffer};
 use super::inline::array_named;
@@ -18,47 +18,87 @@ use super::{Before, Drafted, array_name, expr, known_index, load, statement_name
 use crate::rearrange::overflow;
 use crate::step::{Place, Step, Word};
 
-pub(super) fn pack(
-    before: Before<'_>,
-    step: &Step,
-    target: &Word,
-    at: Option<&Place>,
-    panels: &[i64],
-    given: Option<&Word>,
-) -> Drafted<Draft> {
-    let array = array_named(before, target)?;
+/// What a `pack` says.
+#[derive(Clone, Copy)]
+pub(super) struct What<'a> {
+    pub(super) array: &'a Word,
+    pub(super) reads: Option<&'a [Word]>,
+    pub(super) at: Option<&'a Place>,
+    pub(super) panels: &'a [i64],
+}
+
+pub(super) fn pack(before: Before<'_>, step: &Step, what: What<'_>, given: Option<&Word>) -> Drafted<Draft> {
+    let array = array_named(before, what.array)?;
     let usual = format!("{}_packed", before.scop.array(array).name);
     let name = array_name(before.scop, step, given, &usual)?;
     let draft = Draft::new("pack", before.scop, before.tree)?;
-    packed(before, step, (array, at, panels), name, draft)
+    let uses = Uses { array, reads: what.reads };
+    packed(before, step, (uses, what.at, what.panels), name, draft)
+}
+
+/// The uses of an array that go to a buffer: all, or the reads by certain indices.
+#[derive(Clone, Copy)]
+pub(super) struct Uses<'a> {
+    pub(super) array: ArrayId,
+    pub(super) reads: Option<&'a [Word]>,
+}
+
+impl Uses<'_> {
+    /// All uses of an array.
+    pub(super) fn all(array: ArrayId) -> Uses<'static> {
+        Uses { array, reads: None }
+    }
+
+    fn include(self, scop: &Scop, access: &Access) -> bool {
+        let is_index = |(subscript, name): (&Subscript, &Word)| {
+            let iter = subscript.as_affine().and_then(Affine::as_iter);
+            iter.is_some_and(|iter| scop.function.iter(iter).name == name.text)
+        };
+        let named = |names: &[Word]| names.len() == access.index.len() && access.index.iter().zip(names).all(is_index);
+        access.array == self.array && self.reads.is_none_or(named)
+    }
 }
 
 /// The same for an array that is known, into a buffer of this name.
 pub(super) fn packed(
     before: Before<'_>,
     step: &Step,
-    (array, place, panels): (ArrayId, Option<&Place>, &[i64]),
+    (uses, place, panels): (Uses<'_>, Option<&Place>, &[i64]),
     packed: String,
     mut draft: Draft,
 ) -> Drafted<Draft> {
+    let array = uses.array;
     let scop = before.scop;
     let name = &scop.array(array).name;
     let rank = scop.array(array).shape.len();
     if !panels.is_empty() && panels.len() != rank {
-        let has = if rank == 1 { "1 subscript".to_owned() } else { format!("{rank} subscripts") };
+        let has = subscripts(rank);
         let message = format!("`{name}` has {has}, `by` gives panels for {}", panels.len());
         return Err(Diagnostic::error("E0516", step.span, message).help("1 leaves a subscript whole").into());
+    }
+    if let Some(given) = uses.reads.map(<[Word]>::len).filter(|given| *given != rank) {
+        let indices = if given == 1 { "1 index is".to_owned() } else { format!("{given} indices are") };
+        let message = format!("`{name}` has {}, {indices} given", subscripts(rank));
+        return Err(Diagnostic::error("E0516", step.span, message).into());
     }
     let (site, at) = match place {
         Some(place) => (Site::find(before, step, place, &mut draft, array)?, place.at.clone()),
         None => (Site::everything(before, step)?, Word::new("the call")),
     };
-    let (reads, writes) = (footprint(before, step, &site, array, false)?, footprint(before, step, &site, array, true)?);
+    let (reads, writes) = (footprint(before, step, &site, uses, false)?, footprint(before, step, &site, uses, true)?);
+    if uses.reads.is_some() && writes.is_some() {
+        let message = format!("`{name}` is written inside loop `{}`, so all its uses there go to the buffer", at.text);
+        let help = format!("write `pack {name}` without subscripts");
+        return Err(Diagnostic::error("E0516", step.span, message).help(help).into());
+    }
     let (all, span) = match (&reads, &writes) {
         (Some((reads, span)), Some((writes, _))) => (buffer::tidy(reads.clone().union(writes.clone())?)?, *span),
         (Some((only, span)), None) | (None, Some((only, span))) => (only.clone(), *span),
         (None, None) => {
             let message = match place {
+                Some(_) if uses.reads.is_some() => {
+                    format!("nothing inside loop `{}` reads `{name}` by these indices", at.text)
+                }
                 Some(_) => format!("`{name}` is not read inside loop `{}`", at.text),
                 None => format!("`{name}` is not used"),
             };
@@ -71,7 +111,7 @@ pub(super) fn packed(
         Some(_) => fetched(before, step, &at, &site, array)?,
         None => reads.map(|(reads, _)| reads),
     };
-    redirect(before, step, &mut draft, &site, &buffer, array)?;
+    redirect(before, step, &mut draft, &site, &buffer, uses)?;
     let (front, back) = site.open(&mut draft);
     let taken = |name: &str| before.is_loop(name);
     let loops = (0..rank).map(|dim| unique(&format!("{}{dim}", name.to_lowercase()), taken)).collect();
@@ -94,6 +134,10 @@ pub(super) fn packed(
     // What comes back is looked through after what was fetched, which may have come back before.
     draft.copies.reverse();
     Ok(draft)
+}
+
+pub(super) fn subscripts(count: usize) -> String {
+    if count == 1 { "1 subscript".to_owned() } else { format!("{count} subscripts") }
 }
 
 /// Copies between an array and its buffer.
@@ -151,12 +195,12 @@ impl Copying<'_> {
     }
 }
 
-/// The cells of `array` that the iterations of the site read or write, and where in the source.
+/// The cells that the iterations of the site read or write, and where in the source.
 fn footprint(
     before: Before<'_>,
     step: &Step,
     site: &Site,
-    array: ArrayId,
+    uses: Uses<'_>,
     writes: bool,
 ) -> Drafted<Option<(Map, Span)>> {
     let mut found: Option<(Map, Span)> = None;
@@ -164,7 +208,11 @@ fn footprint(
         let instances = site.instances(before, step, *member)?;
         let statement = &before.scop.statements[*member];
         let accesses = if writes { std::slice::from_ref(&statement.write) } else { statement.reads.as_slice() };
-        for access in accesses.iter().filter(|access| access.array == array) {
+        let in_question = |access: &&Access| match writes {
+            true => access.array == uses.array,
+            false => uses.include(before.scop, access),
+        };
+        for access in accesses.iter().filter(in_question) {
             let cells = instances.clone().apply_range(access.map.clone())?;
             found = Some(match found {
                 Some((all, span)) => (all.union(cells)?, span),
@@ -249,15 +297,15 @@ pub(super) fn redirect(
     draft: &mut Draft,
     site: &Site,
     buffer: &Buffer,
-    array: ArrayId,
+    uses: Uses<'_>,
 ) -> Drafted<()> {
-    let scop = before.scop;
+    let (scop, array) = (before.scop, uses.array);
     for member in &site.members {
         let statement = &scop.statements[*member];
         let values = site.values(before, step, *member)?;
         let frame = Frame::new(&scop.params, &scop.function, Some(&statement.name), &statement.iters)?;
         let mut moved: Vec<(Vec<Affine>, Vec<Affine>)> = Vec::new();
-        for read in statement.reads.iter().filter(|read| read.array == array) {
+        for read in statement.reads.iter().filter(|read| uses.include(scop, read)) {
             let from = known_index(scop, step, statement, read)?;
             let index = buffer.index(step, site, &values, &from)?;
             let packed = draft.scop.array(buffer.array);
