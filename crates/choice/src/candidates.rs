@@ -6,12 +6,15 @@ use std::time::Duration;
 use poly::{Branch, Budget, Entry, Fusion, LoopId, Proven, Scop, Subject, Tree, Verdict, prove, uneven};
 use program::IterId;
 
-use crate::cost::{Walk, cost};
+use crate::cost::{Lanes, Walk, cost};
 use crate::machine::Machine;
+use crate::recipes::contraction::{self, Contraction};
 use crate::recipes::{Plan, Reasoned, vector};
 
 /// How much of the time a compilation may take is for isl's scheduler; the rest must do for the program's own order.
 const SCHEDULER_SHARE: u32 = 3;
+/// How much of it recipes may take for one candidate.
+const RECIPE_SHARE: u32 = 3;
 /// More statements than so in one loop are not cut apart: each would be copied too often.
 const MOST_SEPARATED: usize = 8;
 
@@ -33,6 +36,8 @@ struct Candidate {
     cost: u64,
     /// The loops that recipes make vector loops of.
     vectors: Vec<LoopId>,
+    /// The sums that recipes make tiles of.
+    contractions: Vec<Contraction>,
 }
 
 /// Chooses a schedule: the cheapest candidate that is proven. `time` is what the whole choice may take. With a machine, recipes are
@@ -42,14 +47,31 @@ pub fn choose(subject: &Rc<Subject>, machine: Option<&Machine>, time: Duration) 
     // Equal costs keep their order.
     candidates.sort_by_key(|candidate| candidate.cost);
     let mut unknown = None;
-    for Candidate { origin, tree, cost, vectors } in candidates {
-        tracing::debug!(origin, cost, vectors = vectors.len(), "judging");
-        if let Some(machine) = machine.filter(|_| !vectors.is_empty())
-            && let Some(chosen) = in_lanes(subject, machine, origin, &tree, &vectors)?
-        {
-            return Ok(chosen);
+    for candidate in candidates {
+        let (origin, cost) = (candidate.origin, candidate.cost);
+        tracing::debug!(
+            origin,
+            cost,
+            vectors = candidate.vectors.len(),
+            contractions = candidate.contractions.len(),
+            "judging"
+        );
+        if let Some(machine) = machine {
+            let share = Budget { time: Some(time / RECIPE_SHARE), ..Budget::default() };
+            match subject.within(share, || with_recipes(subject, machine, &candidate)) {
+                Ok(Some(chosen)) => return Ok(chosen),
+                Ok(None) => {}
+                Err(diag::Error::Budget { spent, .. }) => {
+                    tracing::warn!(spent_ms = spent.after.as_millis() as u64, origin, "recipes are given up");
+                }
+                Err(error) => return Err(error),
+            }
         }
-        match prove(subject, tree)? {
+        // Without its tiles such a tree is of no use.
+        if !candidate.contractions.is_empty() {
+            continue;
+        }
+        match prove(subject, candidate.tree)? {
             Verdict::Legal(proven) => return Ok(Chosen { proven, origin, steps: None }),
             Verdict::Illegal(violation) => tracing::debug!(origin, ?violation, "not legal"),
             Verdict::Unknown { spent } => unknown = unknown.or(Some(spent)),
@@ -61,20 +83,21 @@ pub fn choose(subject: &Rc<Subject>, machine: Option<&Machine>, time: Duration) 
     }
 }
 
-/// A tree with vector loops, if the gate lets it pass.
-fn in_lanes(
-    subject: &Rc<Subject>,
-    machine: &Machine,
-    origin: &'static str,
-    tree: &Tree,
-    vectors: &[LoopId],
-) -> diag::Result<Option<Chosen>> {
+/// What recipes make of a tree, if there is something to make and the gate lets it pass.
+fn with_recipes(subject: &Rc<Subject>, machine: &Machine, candidate: &Candidate) -> diag::Result<Option<Chosen>> {
+    let Candidate { origin, tree, vectors, contractions, .. } = candidate;
+    if vectors.is_empty() && contractions.is_empty() {
+        return Ok(None);
+    }
     let mut plan = Plan::from_tree(subject, tree, origin)?;
     vector::vectorize(&mut plan, vectors, machine)?;
+    if !contraction::tile(&mut plan, contractions, machine)? {
+        return Ok(None);
+    }
     match prove(&plan.state.subject, plan.state.tree)? {
         Verdict::Legal(proven) => Ok(Some(Chosen { proven, origin, steps: plan.steps })),
         Verdict::Illegal(violation) => {
-            tracing::debug!(origin, ?violation, "not legal in lanes");
+            tracing::debug!(origin, ?violation, "recipes are not legal");
             Ok(None)
         }
         Verdict::Unknown { .. } => Ok(None),
@@ -84,6 +107,7 @@ fn in_lanes(
 fn candidates(subject: &Rc<Subject>, machine: Option<&Machine>, time: Duration) -> diag::Result<Vec<Candidate>> {
     let scop = &subject.scop;
     let mut trees: Vec<(&'static str, Tree)> = Vec::new();
+    let mut tiled: Option<Candidate> = None;
     // With nothing to fuse, a statement's own loops are all there is to order.
     let single = is_single(scop);
     if !single {
@@ -99,6 +123,11 @@ fn candidates(subject: &Rc<Subject>, machine: Option<&Machine>, time: Duration) 
     }
     if scop.equations.is_empty() {
         let own = own_order(scop, &scop.order);
+        if machine.is_some()
+            && let Some((tree, found)) = contraction::set_apart(scop, &own)
+        {
+            tiled = Some(candidate(subject, machine, "own order, products in tiles", tree, found)?);
+        }
         trees.extend(sums_together(scop, &own).map(|tree| ("own order, sums together", tree)));
         trees.push(("own order", own));
         if single {
@@ -112,7 +141,8 @@ fn candidates(subject: &Rc<Subject>, machine: Option<&Machine>, time: Duration) 
             Err(error) => tracing::debug!(%error, "equations have no order of their own"),
         }
     }
-    trees.into_iter().map(|(origin, tree)| candidate(subject, machine, origin, tree)).collect()
+    let plain = trees.into_iter().map(|(origin, tree)| candidate(subject, machine, origin, tree, Vec::new()));
+    tiled.map(Ok).into_iter().chain(plain).collect()
 }
 
 /// Whether the program is one statement, outside `for` loops.
@@ -126,6 +156,7 @@ fn candidate(
     machine: Option<&Machine>,
     origin: &'static str,
     mut tree: Tree,
+    contractions: Vec<Contraction>,
 ) -> diag::Result<Candidate> {
     let scop = &subject.scop;
     let uneven = uneven(scop, &tree)?;
@@ -138,12 +169,14 @@ fn candidate(
         }
     }
     let vectors = match machine {
-        Some(_) => vector::loops(subject, &tree)?,
+        Some(_) => contraction::others(scop, &tree, vector::loops(subject, &tree)?, &contractions),
         None => Vec::new(),
     };
-    let cost = cost(scop, &tree, &uneven, machine.map(|_| vectors.as_slice()));
+    let tiled: Vec<&str> = contractions.iter().map(|found| found.statement.as_str()).collect();
+    let lanes = machine.map(|_| Lanes { vectors: &vectors, tiled: &tiled });
+    let cost = cost(scop, &tree, &uneven, lanes);
     tracing::debug!(origin, cost, tree = tree.to_text(scop), ?uneven, ?vectors, "candidate");
-    Ok(Candidate { origin, tree, cost, vectors })
+    Ok(Candidate { origin, tree, cost, vectors, contractions })
 }
 
 /// The order in which the program is written, with every statement as one nest: init, update and fini of a reduction share the

@@ -18,24 +18,39 @@ const CONDITION: u64 = 2;
 /// How many numbers a vector holds, more or less.
 const LANES: u64 = 4;
 
-/// The cost of a tree; `uneven` are the branches that need conditions in their innermost loops, and `vectors` the loops that run
-/// in lanes, if any may.
-pub(crate) fn cost(scop: &Scop, tree: &Tree, uneven: &[(usize, LoopId)], vectors: Option<&[LoopId]>) -> u64 {
+/// What recipes will make of a tree.
+#[derive(Clone, Copy)]
+pub(crate) struct Lanes<'a> {
+    /// The loops that run in lanes.
+    pub(crate) vectors: &'a [LoopId],
+    /// The statements whose operands and results are in registers.
+    pub(crate) tiled: &'a [&'a str],
+}
+
+/// The cost of a tree; `uneven` are the branches that need conditions in their innermost loops, and `lanes` is what recipes do, if any
+/// may do something.
+pub(crate) fn cost(scop: &Scop, tree: &Tree, uneven: &[(usize, LoopId)], lanes: Option<Lanes<'_>>) -> u64 {
     let branches = tree.branches();
-    let in_registers = registers(scop, &branches);
+    let scalars = registers(scop, &branches);
     let mut sum: u64 = 0;
     for (number, branch) in branches.iter().enumerate() {
         let statement = scop.at(branch.statement);
         let walk = Walk::new(branch, statement);
-        let mut body = walk.steps(statement, &in_registers) + walk.chain(statement);
+        let mut body = walk.steps(statement, &scalars) + walk.chain(statement);
         let conditions = uneven.iter().filter(|(other, id)| *other == number && !tree.info(*id).separate).count();
         body += CONDITION * conditions as u64;
-        if let Some(vectors) = vectors {
+        if let Some(Lanes { vectors, tiled }) = lanes {
+            let in_registers = tiled.contains(&statement.name.as_str());
             let in_lanes = branch.loops().next_back().is_some_and(|(_, id, _)| vectors.contains(&id));
             let operations = 1 + statement.reads.len() as u64;
-            let near = walk.kinds_of_steps(statement, &in_registers).near;
+            let near = walk.kinds_of_steps(statement, &scalars).near;
             // A vector takes the time of one number, but far cells are fetched one by one all the same.
-            body = if in_lanes { LANES * (body - near) + near + operations } else { LANES * (body + operations) };
+            body = match (in_registers, in_lanes) {
+                // Nothing but the operation itself.
+                (true, _) => 1,
+                (false, true) => LANES * (body - near) + near + operations,
+                (false, false) => LANES * (body + operations),
+            };
         }
         sum = sum.saturating_add(weight(walk.depth).saturating_mul(body));
     }

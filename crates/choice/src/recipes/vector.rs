@@ -37,7 +37,7 @@ fn gains(scop: &Scop, branch: &Branch) -> bool {
 }
 
 /// Whether lanes can run a statement at all.
-fn has_lanes(statement: &Statement) -> bool {
+pub(crate) fn has_lanes(statement: &Statement) -> bool {
     let accesses = std::iter::once(&statement.write).chain(&statement.reads);
     let exact = accesses.flat_map(|access| &access.index).all(|subscript| matches!(subscript, Subscript::Affine(_)));
     let mut simple = true;
@@ -94,7 +94,7 @@ fn is_sum(scop: &Scop, branch: &Branch) -> bool {
 }
 
 /// Bytes of the widest number that some statements work with.
-fn widest(scop: &Scop, statements: &[&Statement]) -> u32 {
+pub(crate) fn widest(scop: &Scop, statements: &[&Statement]) -> u32 {
     let mut bytes = 1;
     let mut see = |ty: ScalarType| bytes = bytes.max(ty.bytes());
     for statement in statements {
