@@ -57,7 +57,7 @@ struct Stage<'a> {
     /// How many of its entries lead to an iteration of the loop.
     depth: usize,
     /// `{ copy -> [iteration -> cell] }`
-    places: UnionMap,
+    places: Map,
     /// `{ copy -> [iteration] }`
     iterations: Map,
 }
@@ -97,7 +97,7 @@ impl<'a> Stage<'a> {
             return Ok(None);
         }
         let iterations = iterations(scop, copy, way)?;
-        let places = UnionMap::from_map(iterations.clone().range_product(read.map.clone())?)?;
+        let places = iterations.clone().range_product(read.map.clone())?;
         Ok(Some(Stage { copy, array, buffer, branch, depth, places, iterations }))
     }
 
@@ -113,7 +113,7 @@ impl<'a> Stage<'a> {
         let mut needed: Option<Set> = None;
         for reader in readers {
             for (old, new) in &reader.reads {
-                let found = Map::from_union_map(self.copies(reader, old)?)?;
+                let found = self.copies(reader, old)?;
                 let through =
                     found.clone().apply_range(self.copy.write.map.clone())?.intersect_params(context.clone())?;
                 if !through.is_equal(&new.map.clone().intersect_params(context.clone())?)?
@@ -135,9 +135,9 @@ impl<'a> Stage<'a> {
     }
 
     /// `{ reader -> copy }`: the copy that the reader's iteration makes of the cell.
-    fn copies(&self, reader: &Reader<'_>, read: &Access) -> Attempt<UnionMap> {
+    fn copies(&self, reader: &Reader<'_>, read: &Access) -> Attempt<Map> {
         let places = reader.iterations.clone().range_product(read.map.clone())?;
-        Ok(UnionMap::from_map(places)?.apply_range(self.places.clone().reverse()?)?)
+        Ok(places.apply_range(self.places.clone().reverse()?)?)
     }
 
     /// The dependences of the new program.
@@ -178,7 +178,7 @@ impl<'a> Stage<'a> {
         for reader in readers {
             for (read, copied) in &reader.reads {
                 let found = self.copies(reader, read)?.reverse()?;
-                flow = flow.union(found.range_product(UnionMap::from_map(write.clone())?)?)?;
+                flow = flow.add_map(with_cells(found, write)?)?;
                 let overwritten = copied.map.clone().apply_range(write.clone().reverse()?)?;
                 anti = anti.add_map(with_cells(overwritten.intersect(later(&reader.iterations)?)?, &copied.map)?)?;
             }
@@ -203,7 +203,8 @@ impl<'a> Stage<'a> {
             let (who, cell) = (read.clone().domain_map()?, read.range_map()?);
             let places =
                 who.apply_range(UnionMap::from_map(reader.iterations.clone())?)?.range_product(cell.clone())?;
-            let handed = places.apply_range(self.places.clone().reverse()?)?.range_product(cell)?;
+            let handed =
+                places.apply_range(UnionMap::from_map(self.places.clone())?.reverse()?)?.range_product(cell)?;
             all = Some(match all {
                 Some(known) => known.union(handed)?,
                 None => handed,
