@@ -152,6 +152,7 @@ pub fn replay_small(proven: &Proven) -> diag::Result<Replayed> {
     const MOST: usize = 40;
     let function = &proven.subject().scop.function;
     let params = function.params.len();
+    let facts = function.derived_facts();
     let combinations = SIZES.len().saturating_pow(u32::try_from(params).unwrap_or(u32::MAX));
     // A stride that has no factor in common with the number of sizes visits different combinations.
     let stride = (combinations / MOST).max(1) | 1;
@@ -165,7 +166,9 @@ pub fn replay_small(proven: &Proven) -> diag::Result<Replayed> {
         };
         let sizes: Vec<i64> = (0..params).map(|_| size()).collect();
         let holds = |cond: &program::Cond| cond.eval(&|id| sizes[id.index()], &|_| 0) == Some(true);
-        if !function.context.iter().all(|requirement| holds(&requirement.cond)) {
+        // A minimum of two sizes is one of them: other values belong to no call.
+        let possible = facts.iter().all(holds) && function.context.iter().all(|requirement| holds(&requirement.cond));
+        if !possible {
             continue;
         }
         match replay(proven, &sizes)? {

@@ -42,6 +42,28 @@ fn a_replay_says_at_how_many_sizes() {
 }
 
 #[test]
+fn a_replay_keeps_to_sizes_that_belong_together() {
+    let place = Place::new();
+    let program = "fn f<N, M>(x: f64[N], y: f64[M]) -> (s: f64) {
+    let p[i: 0..min(N, M)] = x[i] * y[i]
+    let q[i: 0..min(N, M), j: 0..N] = p[i] + x[j]
+    s = sum[i, j] q[i, j]
+}
+";
+    place.write("f.fks", program.as_bytes());
+    place.farkas("check f.fks --verify-dynamic").succeeds().prints(&["f: legal, replayed at"]);
+}
+
+#[test]
+fn steps_without_statements_do_nothing() {
+    let place = Place::new();
+    place.write("empty.fks", b"fn f<N>(x: f64[N]) { }\n");
+    let words = ["explore", "empty.fks", "--space", "skew(t, i; 0..2), tile(t, i; 8, 32)"];
+    let run = place.farkas_words(&words);
+    assert_ne!(run.code, Some(101), "{}", run.stderr);
+}
+
+#[test]
 fn saved_schedules_beyond_the_limits_are_refused() {
     let place = Place::new();
     place.write("f.fks", b"fn f<N>(inout A: f64[N]) { A[i] = 1 }\n");

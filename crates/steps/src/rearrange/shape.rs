@@ -26,8 +26,8 @@ impl Edit<'_> {
 }
 
 pub(super) fn skew(edit: &mut Edit<'_>, loops: &Loops, factor: i64) -> Applied<()> {
-    let names = loops.names();
-    let (tree, outer) = (edit.tree, names[0].text.clone());
+    let Some(outer) = loops.names().first().map(|outer| outer.text.clone()) else { return Ok(()) };
+    let tree = edit.tree;
     edit.revalue(loops, |branch, expr| match tree.loop_named(branch, &outer) {
         Some((_, _, outer)) => expr.add_scaled(outer, factor),
         None => Some(expr.clone()),
