@@ -50,15 +50,20 @@ fn results(kernel: Kernel, n: i64) -> Result<Vec<(String, Option<Data>)>, Error>
     Ok(arguments.map(|(decl, data)| (decl.name.clone(), data)).collect())
 }
 
-/// The kernel with a value in every cell of its local arrays from the start.
-fn filled(mut kernel: Kernel, fill: i64) -> Kernel {
+/// The kernel with a value in every cell of its local arrays from the start; without one, floats are not numbers.
+fn filled(mut kernel: Kernel, fill: Option<i64>) -> Kernel {
     let mut stores = Vec::new();
     for (number, decl) in kernel.arrays.iter().enumerate().filter(|(_, decl)| decl.role == Role::Local) {
         let first = kernel.vars.len() as u32;
         let vars: Vec<VarId> = (first..first + decl.shape.len() as u32).map(VarId).collect();
         kernel.vars.extend(vars.iter().map(|var| format!("fill{}", var.0)));
         let index = vars.iter().copied().map(Index::Var).collect();
-        let value = Expr::constant(Value::from_i64(decl.ty, fill));
+        let value = match (fill, decl.ty) {
+            (None, ScalarType::F32) => Value::F32(f32::NAN),
+            (None, ScalarType::F64) => Value::F64(f64::NAN),
+            (fill, ty) => Value::from_i64(ty, fill.unwrap_or(-3)),
+        };
+        let value = Expr::constant(value);
         let store = Stmt::Store { array: ArrayId(number as u32), index, value };
         let nest = vars.into_iter().zip(&decl.shape).rev().fold(store, |body, (var, extent)| {
             let (lo, hi) = (Index::Const(0), extent.clone());
@@ -72,8 +77,9 @@ fn filled(mut kernel: Kernel, fill: i64) -> Kernel {
 
 /// What is in a local array before something is stored there is undefined, and so is what a kernel makes of it.
 fn is_defined(kernel: &Kernel, n: i64) -> bool {
-    // Two values can make the same of a kernel, as 1 and 2 do of `2 % q`.
-    let [first, others @ ..] = [0, 1, 2, 7].map(|fill| results(filled(kernel.clone(), fill), n));
+    // Two values can make the same of a kernel, as 1 and 2 do of `2 % q`, and all numbers of `0 * q`, but for the sign.
+    let fills = [Some(0), Some(1), Some(2), Some(7), Some(-3), None];
+    let [first, others @ ..] = fills.map(|fill| results(filled(kernel.clone(), fill), n));
     others.iter().all(|other| *other == first)
 }
 
