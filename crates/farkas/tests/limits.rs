@@ -20,9 +20,16 @@ fn now() -> Duration {
 /// The stage whose budget ran out when a program was compiled under the limit; none if it was done in time.
 fn compile(text: &str, options: Options) -> Option<&'static str> {
     let engine = Engine::with_options(Options { time_limit: LIMIT, operation_limit: None, ..options });
-    let started = now();
-    let compiled = engine.compile(text).map(drop);
-    let spent = now() - started;
+    let timed = || {
+        let started = now();
+        let compiled = engine.compile(text).map(drop);
+        (compiled, now() - started)
+    };
+    let (mut compiled, mut spent) = timed();
+    if spent > LIMIT + PROMISED {
+        // A virtual machine may stand still for seconds, which counts; a stage that goes on does so every time.
+        (compiled, spent) = timed();
+    }
     assert!(spent <= LIMIT + PROMISED, "{spent:?}, {compiled:?}");
     match compiled {
         Ok(()) => None,
