@@ -241,12 +241,7 @@ impl Uses<'_> {
                 value = value.replace(range.var, &Linear::constant(0))?;
                 continue;
             };
-            let ends = range.at_least.iter().find_map(|low| {
-                let length = |high: &Linear| high.clone().add_scaled(low, -1)?.as_constant();
-                let length = range.less_than.iter().filter_map(length).min()?;
-                Some((low, length.checked_sub(1)?.max(0)))
-            });
-            let (low, width) = ends?;
+            let (low, width) = range.first_and_width()?;
             value = value.replace(range.var, low)?;
             spread = spread.checked_add(coefficient.checked_abs()?.checked_mul(width)?)?;
         }

@@ -15,6 +15,15 @@ pub(crate) struct Range {
 }
 
 impl Range {
+    /// Where it begins, and how far the last value is from there at most; none if that is not a number.
+    pub(crate) fn first_and_width(&self) -> Option<(&Linear, i64)> {
+        self.at_least.iter().find_map(|low| {
+            let length = |high: &Linear| high.clone().add_scaled(low, -1)?.as_constant();
+            let length = self.less_than.iter().filter_map(length).min()?;
+            Some((low, length.checked_sub(1)?.max(0)))
+        })
+    }
+
     /// Of `for var in lo..hi`.
     pub(crate) fn of(var: VarId, lo: &Index, hi: &Index) -> Range {
         // `min(a, b) + 1` is what isl makes of an inclusive bound.

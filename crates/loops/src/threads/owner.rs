@@ -191,12 +191,7 @@ impl Collect {
                 base = base.replace(range.var, &Linear::constant(0))?;
                 continue;
             };
-            let ends = range.at_least.iter().find_map(|low| {
-                let length = |high: &Linear| high.clone().add_scaled(low, -1)?.as_constant();
-                let length = range.less_than.iter().filter_map(length).min()?;
-                Some((low, length.checked_sub(1)?.max(0)))
-            });
-            let (low, width) = ends?;
+            let (low, width) = range.first_and_width()?;
             let moves = by.checked_mul(width)?;
             least = least.checked_add(moves.min(0))?;
             most = most.checked_add(moves.max(0))?;
