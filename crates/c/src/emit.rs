@@ -15,6 +15,8 @@ pub fn emit(kernel: &loops::Verified, function: &Function, source: &Source) -> d
     if !kernel.is_in_bounds() {
         return Err(bug("subscripts that are not proven to be inside have no form in C"));
     }
+    // C has no lanes: each has its own sum, so that results have the same bits as everywhere.
+    let kernel = &kernel.with_sums_spread(|_| true);
     let mut writer = Writer {
         kernel,
         source,

@@ -64,7 +64,8 @@ impl Names {
                     self.name_loops(given, otherwise, around);
                 }
                 Stmt::Alloc { body, .. } => self.name_loops(given, body, around),
-                _ => {}
+                Stmt::Each(each) => self.name_loops(given, &each.body, around),
+                Stmt::Set { .. } | Stmt::Store { .. } | Stmt::Update { .. } | Stmt::Scatter { .. } | Stmt::Barrier => {}
             }
         }
     }

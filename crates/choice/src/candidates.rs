@@ -3,13 +3,14 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use poly::{Branch, Budget, Entry, Fusion, LoopId, Proven, Scop, Subject, Tree, Verdict, prove, uneven};
+use poly::{Branch, Budget, Entry, Fusion, LoopId, LoopKind, Proven, Scop, Subject, Tree, Verdict, prove, uneven};
 use program::IterId;
 
 use crate::cost::{Lanes, Walk, cost};
 use crate::machine::Machine;
-use crate::recipes::contraction::{self, Contraction};
-use crate::recipes::{Plan, Reasoned, vector};
+use crate::recipes::contraction::{self, Contraction, Reach};
+use crate::recipes::factorisation::{self, Blocked};
+use crate::recipes::{Plan, Reasoned, interleave, push, threads, time, turn, vector};
 
 /// How much of the time a compilation may take is for isl's scheduler; the rest must do for the program's own order.
 const SCHEDULER_SHARE: u32 = 3;
@@ -38,6 +39,8 @@ struct Candidate {
     vectors: Vec<LoopId>,
     /// The sums that recipes make tiles of.
     contractions: Vec<Contraction>,
+    /// The steps that lead to the tree, where it is one of other statements than those of the program.
+    start: Option<Plan>,
 }
 
 /// Chooses a schedule: the cheapest candidate that is proven. `time` is what the whole choice may take. With a machine, recipes are
@@ -67,8 +70,8 @@ pub fn choose(subject: &Rc<Subject>, machine: Option<&Machine>, time: Duration) 
                 Err(error) => return Err(error),
             }
         }
-        // Without its tiles such a tree is of no use.
-        if !candidate.contractions.is_empty() {
+        // Without its tiles such a tree is of no use, and without the steps that lead to it another program has none.
+        if !candidate.contractions.is_empty() || candidate.start.is_some() {
             continue;
         }
         match prove(subject, candidate.tree)? {
@@ -85,15 +88,20 @@ pub fn choose(subject: &Rc<Subject>, machine: Option<&Machine>, time: Duration) 
 
 /// What recipes make of a tree, if there is something to make and the gate lets it pass.
 fn with_recipes(subject: &Rc<Subject>, machine: &Machine, candidate: &Candidate) -> diag::Result<Option<Chosen>> {
-    let Candidate { origin, tree, vectors, contractions, .. } = candidate;
-    if vectors.is_empty() && contractions.is_empty() {
+    let Candidate { origin, tree, vectors, contractions, start, .. } = candidate;
+    let is_plain = tree.loops().all(|(_, found)| found.kind == LoopKind::Serial);
+    if vectors.is_empty() && contractions.is_empty() && is_plain {
         return Ok(None);
     }
-    let mut plan = Plan::from_tree(subject, tree, origin)?;
+    let mut plan = match start {
+        Some(start) => start.clone(),
+        None => Plan::from_tree(subject, tree, origin)?,
+    };
     vector::vectorize(&mut plan, vectors, machine)?;
     if !contraction::tile(&mut plan, contractions, machine)? {
         return Ok(None);
     }
+    threads::share(&mut plan)?;
     match prove(&plan.state.subject, plan.state.tree)? {
         Verdict::Legal(proven) => Ok(Some(Chosen { proven, origin, steps: plan.steps })),
         Verdict::Illegal(violation) => {
@@ -107,7 +115,7 @@ fn with_recipes(subject: &Rc<Subject>, machine: &Machine, candidate: &Candidate)
 fn candidates(subject: &Rc<Subject>, machine: Option<&Machine>, time: Duration) -> diag::Result<Vec<Candidate>> {
     let scop = &subject.scop;
     let mut trees: Vec<(&'static str, Tree)> = Vec::new();
-    let mut tiled: Option<Candidate> = None;
+    let mut recipes: Vec<Candidate> = Vec::new();
     // With nothing to fuse, a statement's own loops are all there is to order.
     let single = is_single(scop);
     if !single {
@@ -123,10 +131,28 @@ fn candidates(subject: &Rc<Subject>, machine: Option<&Machine>, time: Duration) 
     }
     if scop.equations.is_empty() {
         let own = own_order(scop, &scop.order);
-        if machine.is_some()
-            && let Some((tree, found)) = contraction::set_apart(scop, &own)
-        {
-            tiled = Some(candidate(subject, machine, "own order, products in tiles", tree, found)?);
+        if let Some(machine) = machine {
+            let reaches = [
+                ("own order, products in tiles", Reach::Forall),
+                ("sums before results, products in tiles", Reach::Nest),
+            ];
+            for (origin, reach) in reaches {
+                if let Some((tree, found)) = contraction::set_apart(scop, &own, reach) {
+                    recipes.push(candidate(subject, Some(machine), origin, tree, found, &[])?);
+                }
+            }
+            if let Some(blocked) = factorisation::blocked(subject, machine)? {
+                recipes.push(in_blocks(blocked)?);
+            }
+            if let Some((origin, tree, cached)) = sweeps(subject, &own, machine)? {
+                recipes.push(candidate(subject, Some(machine), origin, tree, Vec::new(), &cached)?);
+            }
+            let share = Budget { time: Some(time / RECIPE_SHARE), ..Budget::default() };
+            match subject.within(share, || rewritings(subject, machine, &own)) {
+                Ok(found) => recipes.extend(found),
+                Err(diag::Error::Budget { .. }) => tracing::warn!("rewriting is given up"),
+                Err(error) => return Err(error),
+            }
         }
         trees.extend(sums_together(scop, &own).map(|tree| ("own order, sums together", tree)));
         trees.push(("own order", own));
@@ -141,8 +167,55 @@ fn candidates(subject: &Rc<Subject>, machine: Option<&Machine>, time: Duration) 
             Err(error) => tracing::debug!(%error, "equations have no order of their own"),
         }
     }
-    let plain = trees.into_iter().map(|(origin, tree)| candidate(subject, machine, origin, tree, Vec::new()));
-    tiled.map(Ok).into_iter().chain(plain).collect()
+    let plain = trees.into_iter().map(|(origin, tree)| candidate(subject, machine, origin, tree, Vec::new(), &[]));
+    recipes.into_iter().map(Ok).chain(plain).collect()
+}
+
+/// What recipes for repeated sweeps and for recurrences make of a tree, who proposes it, and the numbers of the branches that find their cells
+/// in a cache; none if there is nothing to make.
+fn sweeps(subject: &Subject, own: &Tree, machine: &Machine) -> diag::Result<Option<(&'static str, Tree, Vec<usize>)>> {
+    let scop = &subject.scop;
+    let in_tiles = time::tiles(scop, own, machine);
+    let (tree, cached) = in_tiles.clone().unwrap_or_else(|| (own.clone(), Vec::new()));
+    let rows = match interleave::rows(scop, &tree, &[]) {
+        Some(_) => interleave::rows(scop, &tree, &vector::loops(subject, &tree)?),
+        None => None,
+    };
+    Ok(match (in_tiles, rows) {
+        (Some(_), Some(rows)) => Some(("own order, steps in tiles, rows side by side", rows, cached)),
+        (Some((tiles, _)), None) => Some(("own order, steps in tiles", tiles, cached)),
+        (None, Some(rows)) => Some(("own order, rows side by side", rows, cached)),
+        (None, None) => None,
+    })
+}
+
+/// Candidates for which the program itself is changed first.
+fn rewritings(subject: &Rc<Subject>, machine: &Machine, own: &Tree) -> diag::Result<Vec<Candidate>> {
+    let mut found = Vec::new();
+    let start = Plan::new(subject);
+    if let Some((before, tree)) = push::reductions(&start, own_order)? {
+        found.push(rewritten(&before, machine, ("own order, reductions pushed", tree, Vec::new()))?);
+    }
+    if let Some(before) = turn::arrays(&start, own)? {
+        let about = &before.state.subject;
+        let own = own_order(&about.scop, &before.state.tree);
+        let plain = ("own order, arrays turned", own.clone(), Vec::new());
+        let swept = sweeps(about, &own, machine)?.unwrap_or(plain);
+        found.push(rewritten(&before, machine, swept)?);
+    }
+    Ok(found)
+}
+
+/// The candidate that a tree of a program is to which steps have led.
+fn rewritten(
+    before: &Plan,
+    machine: &Machine,
+    (origin, tree, cached): (&'static str, Tree, Vec<usize>),
+) -> diag::Result<Candidate> {
+    let about = &before.state.subject;
+    let found = candidate(about, Some(machine), origin, tree, Vec::new(), &cached)?;
+    let plan = Plan::from_tree(about, &found.tree, origin)?.behind(before);
+    Ok(Candidate { start: Some(plan), ..found })
 }
 
 /// Whether the program is one statement, outside `for` loops.
@@ -157,6 +230,7 @@ fn candidate(
     origin: &'static str,
     mut tree: Tree,
     contractions: Vec<Contraction>,
+    cached: &[usize],
 ) -> diag::Result<Candidate> {
     let scop = &subject.scop;
     let uneven = uneven(scop, &tree)?;
@@ -173,10 +247,24 @@ fn candidate(
         None => Vec::new(),
     };
     let tiled: Vec<&str> = contractions.iter().map(|found| found.statement.as_str()).collect();
-    let lanes = machine.map(|_| Lanes { vectors: &vectors, tiled: &tiled });
+    let lanes = machine.map(|_| Lanes { vectors: &vectors, tiled: &tiled, rests: &[], cached });
     let cost = cost(scop, &tree, &uneven, lanes);
     tracing::debug!(origin, cost, tree = tree.to_text(scop), ?uneven, ?vectors, "candidate");
-    Ok(Candidate { origin, tree, cost, vectors, contractions })
+    Ok(Candidate { origin, tree, cost, vectors, contractions, start: None })
+}
+
+/// The candidate that a factorisation by blocks is.
+fn in_blocks(blocked: Blocked) -> diag::Result<Candidate> {
+    let Blocked { plan, products, rests } = blocked;
+    let (subject, tree) = (Rc::clone(&plan.state.subject), plan.state.tree.clone());
+    let scop = &subject.scop;
+    let vectors = contraction::others(scop, &tree, vector::loops(&subject, &tree)?, &products);
+    let tiled: Vec<&str> = products.iter().map(|found| found.statement.as_str()).collect();
+    let lanes = Lanes { vectors: &vectors, tiled: &tiled, rests: &rests, cached: &[] };
+    let cost = cost(scop, &tree, &uneven(scop, &tree)?, Some(lanes));
+    let origin = "own order, factorised by blocks";
+    tracing::debug!(origin, cost, tree = tree.to_text(scop), ?vectors, "candidate");
+    Ok(Candidate { origin, tree, cost, vectors, contractions: products, start: Some(plan) })
 }
 
 /// The order in which the program is written, with every statement as one nest: init, update and fini of a reduction share the

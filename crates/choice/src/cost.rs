@@ -6,7 +6,7 @@
 //! by the number of loops around it. A local array that must outlive the loops it could live in pays for its size.
 //! Not here: machines. Only the order of two costs means something.
 
-use poly::{Branch, LoopId, Scop, Statement, StatementId, Tree};
+use poly::{Branch, LoopId, LoopKind, Scop, Statement, StatementId, Tree};
 use program::{Affine, ArrayId, Atom, BinaryOp, ExprKind, IterId, Role, Subscript, UnaryOp};
 
 /// The weight of one more loop around a body: a loop runs so many times.
@@ -17,6 +17,8 @@ const LINE: u64 = 8;
 const CONDITION: u64 = 2;
 /// How many numbers a vector holds, more or less.
 const LANES: u64 = 4;
+/// Of so many terms, one is in the block in which its sum is finished.
+const REST: u64 = 8;
 
 /// What recipes will make of a tree.
 #[derive(Clone, Copy)]
@@ -25,6 +27,10 @@ pub(crate) struct Lanes<'a> {
     pub(crate) vectors: &'a [LoopId],
     /// The statements whose operands and results are in registers.
     pub(crate) tiled: &'a [&'a str],
+    /// The statements that run for one block of their terms only.
+    pub(crate) rests: &'a [String],
+    /// The numbers of the branches whose cells are still in a cache from the step before.
+    pub(crate) cached: &'a [usize],
 }
 
 /// The cost of a tree; `uneven` are the branches that need conditions in their innermost loops, and `lanes` is what recipes do, if any
@@ -35,29 +41,36 @@ pub(crate) fn cost(scop: &Scop, tree: &Tree, uneven: &[(usize, LoopId)], lanes: 
     let mut sum: u64 = 0;
     for (number, branch) in branches.iter().enumerate() {
         let statement = scop.at(branch.statement);
-        let walk = Walk::new(branch, statement);
+        let walk = Walk::new(tree, branch, statement);
         let mut body = walk.steps(statement, &scalars) + walk.chain(statement);
         let conditions = uneven.iter().filter(|(other, id)| *other == number && !tree.info(*id).separate).count();
         body += CONDITION * conditions as u64;
-        if let Some(Lanes { vectors, tiled }) = lanes {
+        if let Some(Lanes { vectors, tiled, rests, cached }) = lanes {
             let in_registers = tiled.contains(&statement.name.as_str());
             let in_lanes = branch.loops().next_back().is_some_and(|(_, id, _)| vectors.contains(&id));
             let operations = 1 + statement.reads.len() as u64;
             let near = walk.kinds_of_steps(statement, &scalars).near;
+            // What is in a cache is read in half of the time.
+            let fetched = if cached.contains(&number) { near / 2 } else { near };
             // A vector takes the time of one number, but far cells are fetched one by one all the same.
             body = match (in_registers, in_lanes) {
                 // Nothing but the operation itself.
                 (true, _) => 1,
-                (false, true) => LANES * (body - near) + near + operations,
-                (false, false) => LANES * (body + operations),
+                (false, true) => LANES * (body - near) + fetched + operations,
+                (false, false) => LANES * (body - near + fetched + operations),
             };
+            if rests.contains(&statement.name) {
+                body = body.div_ceil(REST);
+            }
         }
         sum = sum.saturating_add(weight(walk.depth).saturating_mul(body));
     }
     for (position, array) in scop.arrays.iter().enumerate().filter(|(_, array)| array.expanded > 0) {
         if !is_within_iterations(scop, &branches, ArrayId(position as u32), array.expanded) {
-            // Cells for every iteration of the loops around: as much memory as the loops have iterations.
-            sum = sum.saturating_add(weight(array.shape.len() + 2));
+            // Cells for every iteration of the loops around: as much memory as the loops have iterations, or as much as the result.
+            let rank = array.shape.len();
+            let more = rank > rank_of_result(scop, ArrayId(position as u32));
+            sum = sum.saturating_add(if more { weight(rank + 2) } else { LINE * weight(rank) });
         }
     }
     sum
@@ -72,6 +85,8 @@ pub(crate) struct Walk {
     depth: usize,
     /// The iterators that change, and by how much; `None` if that is not known.
     moved: Option<Vec<(IterId, i64)>>,
+    /// The iterator of a loop that is straight code inside, if there is one.
+    side_by_side: Option<IterId>,
 }
 
 /// How many accesses of a statement go to the next cell, and how many further.
@@ -81,16 +96,27 @@ pub(crate) struct Steps {
 }
 
 impl Walk {
-    pub(crate) fn new(branch: &Branch, statement: &Statement) -> Walk {
+    pub(crate) fn new(tree: &Tree, branch: &Branch, statement: &Statement) -> Walk {
         // In a loop of others the statement has its place in one iteration.
         let own = branch.loops().filter(|(_, _, expr)| !expr.is_invariant());
-        let loops: Vec<&Affine> = own.map(|(_, _, expr)| expr).collect();
-        Walk { depth: loops.len(), moved: moved(&loops, statement) }
+        // What is straight code stands still while the loop around it goes on.
+        let is_straight = |id: LoopId| tree.info(id).kind == LoopKind::Unrolled;
+        let (straight, stepping): (Vec<_>, Vec<_>) = own.partition(|(_, id, _)| is_straight(*id));
+        let loops: Vec<&Affine> = straight.iter().chain(&stepping).map(|(_, _, expr)| *expr).collect();
+        let side_by_side = straight.iter().find_map(|(_, _, expr)| expr.as_iter());
+        // A loop over pieces and the loop over one of them run as often as one loop.
+        let depth = loops.iter().filter(|expr| is_linear(expr)).count();
+        Walk { depth, moved: moved(&loops, statement), side_by_side }
     }
 
     /// The walk of an innermost loop that counts an iterator.
     pub(crate) fn along(iter: IterId) -> Walk {
-        Walk { depth: 1, moved: Some(vec![(iter, 1)]) }
+        Walk::stepping(iter, 1)
+    }
+
+    /// The same in steps of so many.
+    pub(crate) fn stepping(iter: IterId, by: i64) -> Walk {
+        Walk { depth: 1, moved: Some(vec![(iter, by)]), side_by_side: None }
     }
 
     /// What the steps of all accesses cost but those to arrays in registers.
@@ -119,6 +145,11 @@ impl Walk {
         self.step(index) == 0
     }
 
+    /// Whether an access goes on to the next cell.
+    pub(crate) fn is_near(&self, index: &[Subscript]) -> bool {
+        self.step(index) == 1
+    }
+
     /// What it costs to step one iteration.
     fn step(&self, index: &[Subscript]) -> u64 {
         let Some((last, outer)) = index.split_last() else { return 0 };
@@ -126,6 +157,12 @@ impl Walk {
             return 0;
         }
         let Some(moved) = &self.moved else { return LINE };
+        // Cells that lie side by side for straight code come with one line.
+        if let Some(iter) = self.side_by_side
+            && Walk::along(iter).step(index) == 1
+        {
+            return 1;
+        }
         let distance = |subscript: &Subscript| match subscript {
             Subscript::Affine(affine) => distance(affine, moved),
             Subscript::Data(expr) => {
@@ -143,13 +180,15 @@ impl Walk {
 
 /// What an operator adds to the wait for a value.
 const OPERATOR: u64 = 4;
+/// How many waits overlap where iterations are straight code.
+const SIDE_BY_SIDE: u64 = 8;
 /// What a division adds, and anything that takes as long.
 const DIVISION: u64 = 16;
 
 impl Walk {
     /// How long an iteration waits for the one before: nothing unless the statement reads the cell that it wrote then. The
     /// terms of a reduction wait for nobody, because they can be regrouped.
-    fn chain(&self, statement: &Statement) -> u64 {
+    pub(crate) fn chain(&self, statement: &Statement) -> u64 {
         let Some(moved) = self.moved.as_ref().filter(|_| !statement.kind.is_update()) else { return 0 };
         let array = statement.write.array;
         let is_previous = |read: &poly::Access| {
@@ -174,7 +213,8 @@ impl Walk {
                 _ => 0,
             }
         });
-        wait
+        // What stands side by side waits together.
+        if self.side_by_side.is_some() { wait / SIDE_BY_SIDE } else { wait }
     }
 }
 
@@ -201,9 +241,8 @@ fn distance(affine: &Affine, moved: &[(IterId, i64)]) -> Option<i64> {
 /// The iterators that change from one iteration of the innermost loop to the next, those outside standing still. Loops over
 /// pieces stand still too, nearly always.
 fn moved(loops: &[&Affine], statement: &Statement) -> Option<Vec<(IterId, i64)>> {
-    let is_linear = |expr: &&&Affine| !expr.terms.keys().any(|atom| matches!(atom, Atom::Div(..)));
     let (inner, outer) = loops.split_last()?;
-    let equations: Vec<&&Affine> = outer.iter().filter(is_linear).chain([inner]).collect();
+    let equations: Vec<&&Affine> = outer.iter().filter(|expr| is_linear(expr)).chain([inner]).collect();
     // One iterator after the other is found from an expression in which it is the only one that is not yet known.
     let mut known: Vec<(IterId, i64)> = Vec::new();
     let mut left: Vec<(usize, &&Affine)> = equations.iter().copied().enumerate().collect();
@@ -222,6 +261,10 @@ fn moved(loops: &[&Affine], statement: &Statement) -> Option<Vec<(IterId, i64)>>
     // What no loop counts is given by the rest, or does not move.
     let undecided = left.iter().any(|(_, expr)| !unknowns(expr, &known, statement).is_empty());
     (!undecided).then_some(known)
+}
+
+fn is_linear(expr: &Affine) -> bool {
+    !expr.terms.keys().any(|atom| matches!(atom, Atom::Div(..)))
 }
 
 fn unknowns(expr: &Affine, known: &[(IterId, i64)], statement: &Statement) -> Vec<(IterId, i64)> {
@@ -290,6 +333,13 @@ fn cell_in_loops(branch: &Branch, shared: usize, index: &[Subscript]) -> Option<
         if all { affine.substitute(&|iter| counted(iter)) } else { None }
     };
     index.iter().map(component).collect()
+}
+
+/// How many subscripts what an accumulator becomes has.
+fn rank_of_result(scop: &Scop, accumulator: ArrayId) -> usize {
+    let reads = |statement: &&Statement| statement.reads.iter().any(|read| read.array == accumulator);
+    let uses = scop.statements.iter().filter(reads).filter(|statement| !statement.kind.is_update());
+    uses.map(|statement| statement.write.index.len()).max().unwrap_or(0)
 }
 
 /// Whether the cells that an accumulator has for each iteration of the `for` loops around it are all used within that

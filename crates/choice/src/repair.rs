@@ -1,6 +1,6 @@
 //! Repairs: a small step that makes an illegal one legal, tried out before it is suggested.
 
-use poly::{Verdict, Violation, prove};
+use poly::{Entry, Instance, Verdict, Violation, prove};
 use program::Role;
 use steps::{Loops, Outcome, State, Step, Target, Verb, Word};
 
@@ -10,7 +10,7 @@ const MOST_INLINED: usize = 4;
 /// Steps to put in front of the refused one, as text, if one of the usual ones works.
 pub(crate) fn suggest(state: &State, refused: &Step, violation: &Violation) -> Option<String> {
     inlined(state, refused, violation).or_else(|| {
-        candidates(state, refused).into_iter().find_map(|step| {
+        candidates(state, refused, violation).into_iter().find_map(|step| {
             let between = legal(state, &step)?;
             legal(&between, refused)?;
             Some(steps::show(&step, &state.subject.scop.function))
@@ -55,8 +55,9 @@ fn judge(state: &State, step: &Step) -> Option<(State, Verdict)> {
     Some((next, verdict))
 }
 
-/// Shifts for a fusion, by the distance that a dependence reaches ahead; skews for what wants a permutable nest.
-fn candidates(state: &State, refused: &Step) -> Vec<Step> {
+/// Shifts for a fusion, by the distance that a dependence reaches ahead; skews for what wants a permutable nest; for iterations
+/// that are to be independent also what takes statements that need each other apart, or into one iteration.
+fn candidates(state: &State, refused: &Step, violation: &Violation) -> Vec<Step> {
     match &refused.verb {
         Verb::Fuse { first, second, at } => {
             let mut shifts = Vec::new();
@@ -68,16 +69,37 @@ fn candidates(state: &State, refused: &Step) -> Vec<Step> {
             }
             shifts
         }
-        Verb::Tile { loops, .. }
-        | Verb::Interchange { loops }
-        | Verb::Reorder { loops }
-        | Verb::Jam { loops, .. }
-        | Verb::Vectorize { loops, .. } => skews(state, loops, false),
+        Verb::Tile { loops, .. } | Verb::Interchange { loops } | Verb::Reorder { loops } | Verb::Jam { loops, .. } => {
+            skews(state, loops, false)
+        }
+        Verb::Vectorize { loops, .. } => [parted(state, loops, violation), skews(state, loops, false)].concat(),
         Verb::Parallel { loops } | Verb::Place { loops, .. } => {
-            [skews(state, loops, false), skews(state, loops, true)].concat()
+            [parted(state, loops, violation), skews(state, loops, false), skews(state, loops, true)].concat()
         }
         _ => Vec::new(),
     }
+}
+
+/// For a loop that carries a dependence from one statement to another: a shift by its distance, which puts both into one
+/// iteration, or a loop for each.
+fn parted(state: &State, loops: &Loops, violation: &Violation) -> Vec<Step> {
+    let Violation::Carried { pair, id } = violation else { return Vec::new() };
+    let (source, sink) = (&pair.source, &pair.sink);
+    let name = |instance: &Instance| Word::new(state.subject.scop.at(instance.statement).source.clone());
+    let (first, second) = (name(source), name(sink));
+    let names = loops.names();
+    let (false, [at]) = (first.text == second.text, names.as_slice()) else { return Vec::new() };
+    let iteration = |instance: &Instance| {
+        let counted = instance.branch.entries.iter().filter(|entry| !matches!(entry, Entry::Only(_)));
+        let place = counted.into_iter().position(|entry| entry.as_loop().is_some_and(|(own, _)| own == *id))?;
+        instance.time.get(place).copied()
+    };
+    let distance = iteration(sink).zip(iteration(source)).and_then(|(sink, source)| sink.checked_sub(source));
+    let shift = |distance| Verb::Shift { loops: Loops::of(first.text.clone(), [at.text.clone()]), distance };
+    let fission =
+        |first: &Word, second: &Word| Verb::Fission { first: first.clone(), second: second.clone(), at: (*at).clone() };
+    let apart = [fission(&first, &second), fission(&second, &first)];
+    distance.map(shift).into_iter().chain(apart).map(Step::new).collect()
 }
 
 /// The loops of the second statement of a fusion that are to be shared: the innermost first.

@@ -2,25 +2,15 @@
 
 use std::rc::Rc;
 
-use poly::{LoopKind, StatementId, Tree};
+use poly::{LoopKind, Scop, Statement, StatementId, Tree};
 use program::{Affine, IterId};
 use steps::{Formula, Loops, Relation, Step, Verb, Word};
 
 /// The steps that give a program the order of `tree`; none if the times of a statement have pieces, as after a split.
 pub fn written(subject: &Rc<poly::Subject>, tree: &Tree) -> Option<Vec<Step>> {
     let scop = &subject.scop;
-    let relation = |(statement, times): (StatementId, Vec<Affine>)| {
-        let found = scop.at(statement);
-        let inputs = found.iters.iter().map(|iter| Word::new(scop.function.iter(*iter).name.clone())).collect();
-        let numbered = |time: &Affine| {
-            let place = |iter: IterId| found.iters.iter().position(|known| *known == iter);
-            time.substitute(&|iter| place(iter).map(|place| Affine::iter(IterId(place as u32))))
-        };
-        let times: Option<Vec<Affine>> = times.iter().map(numbered).collect();
-        let statement = Word::new(found.name.clone());
-        Some(Relation { statement, times: Formula::new(inputs, times?), span: diag::Span::default() })
-    };
-    let mut relations = tree.times()?.into_iter().map(relation).collect::<Option<Vec<_>>>()?;
+    let of = |(statement, times): (StatementId, Vec<Affine>)| relation(scop, scop.at(statement), &times, false);
+    let mut relations = tree.times()?.into_iter().map(of).collect::<Option<Vec<_>>>()?;
     // In the order of the statements, whatever their order in the tree.
     let position = |relation: &Relation| scop.statements.iter().position(|known| known.name == relation.statement.text);
     relations.sort_by_key(position);
@@ -47,4 +37,23 @@ pub fn written(subject: &Rc<poly::Subject>, tree: &Tree) -> Option<Vec<Step>> {
         }
     }
     Some(steps)
+}
+
+/// When a statement runs, as `map` says it. If asked, an index that is counted by two loops goes by another name, so that each of the loops
+/// can be called after what others count with it.
+pub(crate) fn relation(scop: &Scop, statement: &Statement, times: &[Affine], renamed: bool) -> Option<Relation> {
+    let name = |iter: &IterId| {
+        let name = &scop.function.iter(*iter).name;
+        let twice = renamed && times.iter().filter(|time| time.as_iter() == Some(*iter)).count() > 1;
+        let taken = |name: &str| scop.function.iters.iter().any(|known| known.name == name);
+        Word::new(if twice { poly::unique(&format!("{name}{name}"), taken) } else { name.clone() })
+    };
+    let numbered = |time: &Affine| {
+        let place = |iter: IterId| statement.iters.iter().position(|known| *known == iter);
+        time.substitute(&|iter| place(iter).map(|place| Affine::iter(IterId(place as u32))))
+    };
+    let times = times.iter().map(numbered).collect::<Option<Vec<_>>>()?;
+    let inputs = statement.iters.iter().map(name).collect();
+    let name = Word::new(statement.name.clone());
+    Some(Relation { statement: name, times: Formula::new(inputs, times), span: diag::Span::default() })
 }

@@ -225,7 +225,7 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// What the first iteration must take to wake the threads of a pool for the others: several times what waking and waiting should take.
+    /// How long a loop must take to wake the threads of a pool of which nothing was measured: several times what waking and waiting should take.
     pub const WORTH_SHARING: Duration = Duration::from_micros(40);
 }
 
@@ -277,7 +277,7 @@ impl Signature {
 
 impl Compiled {
     /// Runs the kernel. One buffer per array that is not local, in the order of declaration; local arrays are
-    /// allocated for the call. After an error while running, written arrays hold part of the result.
+    /// in memory that the thread keeps, or allocated for the call. After an error while running, written arrays hold part of the result.
     pub fn call(&self, params: &[i64], scalars: &[Value], arrays: &mut [Buffer<'_>]) -> Result<(), CallError> {
         self.call_with(params, scalars, arrays, &Run::default())
     }
@@ -290,7 +290,7 @@ impl Compiled {
         arrays: &mut [Buffer<'_>],
         run: &Run<'_>,
     ) -> Result<(), CallError> {
-        self.call_in(params, scalars, arrays, run, &mut Workspace::new())
+        Workspace::with_spare(|spare| self.call_in(params, scalars, arrays, run, spare))
     }
 
     /// The same with local arrays in memory of the host.

@@ -3,7 +3,7 @@
 //! In: a finished Cranelift module.  Out: a function that can be called and whose memory goes when it goes.
 //! Not here: checking that arguments fit the kernel (`call`).
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::alloc::{Layout, alloc, dealloc};
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Mutex;
@@ -77,7 +77,7 @@ impl fmt::Debug for Code {
     }
 }
 
-/// Zeroed memory for one local array. Pages that are never touched cost nothing.
+/// Memory for one local array, with arbitrary content: every cell is written before it is read. Pages that are never touched cost nothing.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     memory: NonNull<u8>,
@@ -90,14 +90,14 @@ unsafe impl Send for Scratch {}
 unsafe impl Sync for Scratch {}
 
 impl Scratch {
-    /// Enough for every element type, and what the system allocator gives without padding and clearing by hand.
-    const ALIGN: usize = 16;
+    /// A line of the cache, so that the rows of packed tiles are not split between two.
+    const ALIGN: usize = 64;
 
     /// `None` if that much memory cannot be had.
     pub(crate) fn new(bytes: usize) -> Option<Scratch> {
         let layout = Layout::from_size_align(bytes.max(1), Scratch::ALIGN).ok()?;
         // SAFETY: the size of the layout is not zero.
-        let memory = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let memory = NonNull::new(unsafe { alloc(layout) })?;
         Some(Scratch { memory, layout })
     }
 

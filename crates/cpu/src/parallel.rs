@@ -216,7 +216,22 @@ impl Running<'_> {
     }
 
     fn take_pieces(&self, next: &AtomicI64, stride: i64, stop: &AtomicBool, failure: &Mutex<Option<Failure>>) {
-        let mut thread = None;
+        Workspace::with_spare(|spare| {
+            let mut thread = None;
+            self.take_pieces_with(&mut thread, spare, next, stride, stop, failure);
+            spare.give_back(thread.flatten().map_or_else(Vec::new, Thread::into_buffers));
+        });
+    }
+
+    fn take_pieces_with(
+        &self,
+        thread: &mut Option<Option<Thread>>,
+        spare: &mut Workspace,
+        next: &AtomicI64,
+        stride: i64,
+        stop: &AtomicBool,
+        failure: &Mutex<Option<Failure>>,
+    ) {
         while !stop.load(Ordering::Relaxed) {
             let Ok(begin) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |begin| {
                 (begin < self.hi).then(|| begin.saturating_add(stride))
@@ -224,7 +239,7 @@ impl Running<'_> {
                 return;
             };
             let end = begin.saturating_add(stride).min(self.hi);
-            let (status, report) = match thread.get_or_insert_with(|| Thread::new(self)) {
+            let (status, report) = match thread.get_or_insert_with(|| Thread::new(self, spare)) {
                 _ if self.cancel.load(Ordering::Relaxed) => (CANCELLED, Report::default()),
                 None => (NO_MEMORY, Report::default()),
                 Some(thread) => (self.piece(&thread.context, begin, end), thread.state.report()),
@@ -252,12 +267,12 @@ struct Thread {
     context: Vec<u64>,
     state: Box<State>,
     _arrays: Vec<*mut u8>,
-    _buffers: Vec<Scratch>,
+    buffers: Vec<Scratch>,
 }
 
 impl Thread {
     /// `None` without memory.
-    fn new(work: &Running<'_>) -> Option<Thread> {
+    fn new(work: &Running<'_>, spare: &mut Workspace) -> Option<Thread> {
         let team = work.team;
         let mut context = work.context.to_vec();
         let shared = std::ptr::with_exposed_provenance::<*mut u8>(usize::try_from(context[ARRAYS]).ok()?);
@@ -267,13 +282,17 @@ impl Thread {
         for array in &work.region.private {
             let declared = &team.arrays[array.index()];
             let len = length(declared, team.params).ok()?;
-            let mut buffer = allocate(declared, len, &mut Workspace::new()).ok()?;
+            let mut buffer = allocate(declared, len, spare).ok()?;
             arrays[array.index()] = buffer.as_mut_ptr();
             buffers.push(buffer);
         }
         let mut state = Box::new(State::new(work.cancel, team));
         context[ARRAYS] = arrays.as_ptr().expose_provenance() as u64;
         context[STATE] = std::ptr::from_mut(&mut *state).expose_provenance() as u64;
-        Some(Thread { context, state, _arrays: arrays, _buffers: buffers })
+        Some(Thread { context, state, _arrays: arrays, buffers })
+    }
+
+    fn into_buffers(self) -> Vec<Scratch> {
+        self.buffers
     }
 }

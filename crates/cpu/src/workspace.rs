@@ -1,9 +1,19 @@
-//! Memory for local arrays that a host owns, so that calls need not ask the system for it.
+//! Memory for local arrays that calls leave for the next one, so that these need not ask the system for it.
 //!
-//! In: what arrays need, call after call.  Out: buffers that earlier calls have left, where one is large enough.
-//! Not here: arrays of which every thread of a parallel loop has its own.
+//! In: what arrays need, call after call.  Out: buffers that earlier calls have left, where one is large enough. A host can own them; else
+//! each thread keeps a few, because small calls would otherwise spend most of their time on pages that the system takes back and forth.
+
+use std::cell::Cell;
 
 use crate::code::Scratch;
+
+/// So many bytes does a thread keep at most.
+const KEPT: usize = 4 << 20;
+
+thread_local! {
+    /// What calls of this thread have left.
+    static SPARE: Cell<Workspace> = Cell::default();
+}
 
 /// Memory for the local arrays of calls, of any functions and sizes, one after the other. It grows to what the largest of them needs, and
 /// is freed on drop. What a call leaves in it no other call reads: local arrays are written before they are read.
@@ -16,6 +26,19 @@ impl Workspace {
     /// Nothing yet.
     pub fn new() -> Workspace {
         Workspace::default()
+    }
+
+    /// Runs something with what the thread has kept, and keeps what that leaves.
+    pub(crate) fn with_spare<T>(work: impl FnOnce(&mut Workspace) -> T) -> T {
+        // A thread that is about to end keeps nothing.
+        let mut spare = SPARE.try_with(Cell::take).unwrap_or_default();
+        let result = work(&mut spare);
+        spare.free.sort_by_key(Scratch::bytes);
+        while spare.bytes() > KEPT {
+            spare.free.pop();
+        }
+        let _ = SPARE.try_with(|kept| kept.set(spare));
+        result
     }
 
     /// How much memory it holds.

@@ -128,9 +128,12 @@ fn lanes_outside_an_array_are_reported() {
 
 #[test]
 fn integers_are_divided_in_lanes() {
-    let values = [0, 1, -1, 7, -7, 100, -128, 127, 255, -32768, 65535, i64::from(i32::MIN), i64::from(u32::MAX), 12345];
+    let small = [0, 1, -1, 7, -7, 100, -128, 127, 255, -32768, 65535, i64::from(i32::MIN), i64::from(u32::MAX), 12345];
+    // Where 53 bits end, where 64 do, and products that are just not reached.
+    let large = [i64::MIN, i64::MIN + 1, i64::MAX, 1 << 53, (1 << 53) + 1, 3_037_000_500, 9_223_372_030_926_249_001];
+    let values = [small.as_slice(), &large].concat();
     let n = values.len() * values.len();
-    for ty in ["i8", "i16", "i32", "u8", "u16", "u32"] {
+    for ty in ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"] {
         let data = |pick: &dyn Fn(usize) -> i64| {
             let ty = program::ScalarType::ALL.into_iter().find(|known| known.to_string() == ty).expect("a type");
             let mut data = Data::zeros(ty, n).expect("memory");

@@ -17,6 +17,8 @@ const QUESTIONS: u32 = 16;
 struct Deadline {
     began: Instant,
     end: Instant,
+    /// Whether somebody saw that it is over.
+    seen: bool,
 }
 
 thread_local! {
@@ -28,7 +30,7 @@ thread_local! {
 pub fn within<T>(began: Instant, limit: Duration, work: impl FnOnce() -> T) -> T {
     let outer = IN_FORCE.get();
     // A deadline too far away to be expressed is none.
-    let own = began.checked_add(limit).map(|end| Deadline { began, end });
+    let own = began.checked_add(limit).map(|end| Deadline { began, end, seen: false });
     IN_FORCE.set([outer, own].into_iter().flatten().min_by_key(|deadline| deadline.end));
     let _restore = Restore(outer);
     work()
@@ -43,17 +45,27 @@ impl Drop for Restore {
     }
 }
 
+/// When the work that is under the deadline in force began.
+pub fn began() -> Option<Instant> {
+    IN_FORCE.get().map(|deadline| deadline.began)
+}
+
 /// How much time there is; none if there is no deadline.
 pub fn left() -> Option<Duration> {
     IN_FORCE.get().map(|deadline| deadline.end.saturating_duration_since(Instant::now()))
 }
 
-/// Whether the time is over, or was a moment ago; cheap enough for every statement of a program.
+/// Whether the time is over, or was a moment ago; cheap enough for every statement of a program. Once it is, every question is
+/// answered so.
 pub fn is_over() -> bool {
     let Some(deadline) = IN_FORCE.get() else { return false };
     let asked = ASKED.get().wrapping_add(1);
     ASKED.set(asked);
-    asked.is_multiple_of(QUESTIONS) && Instant::now() > deadline.end
+    let seen = deadline.seen || asked.is_multiple_of(QUESTIONS) && Instant::now() > deadline.end;
+    if seen != deadline.seen {
+        IN_FORCE.set(Some(Deadline { seen, ..deadline }));
+    }
+    seen
 }
 
 /// That the time is not over, at the end of a stage or in the middle of it.
@@ -63,7 +75,7 @@ pub fn check(stage: &'static str) -> Result<()> {
 
 /// That it will not be over after something which cannot be stopped once it has begun and is expected to take `more`.
 pub fn check_ahead(stage: &'static str, more: Duration) -> Result<()> {
-    let Some(Deadline { began, end }) = IN_FORCE.get() else { return Ok(()) };
+    let Some(Deadline { began, end, .. }) = IN_FORCE.get() else { return Ok(()) };
     let now = Instant::now();
     match now.checked_add(more).is_none_or(|then| then > end) {
         true => Err(Error::Budget { stage, spent: Spent::time(now.saturating_duration_since(began)) }),
@@ -83,6 +95,7 @@ mod tests {
             assert!(check("long").is_ok());
             within(now, Duration::ZERO, || {
                 assert!((0..=QUESTIONS).any(|_| is_over()));
+                assert!((0..=QUESTIONS).all(|_| is_over()), "what was over is not any more");
                 within(now, long, || assert!(check("inner").is_err()));
             });
             assert!(check("long again").is_ok());

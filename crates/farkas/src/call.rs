@@ -9,6 +9,7 @@ use program::{ArgRef, Array, ArrayId, Data, Function, Role, ScalarType, Slice, V
 use crate::args::{Args, Given, View};
 use crate::pipeline::Made;
 use crate::sizes::{self, Dimension};
+use crate::stored;
 use crate::target;
 use crate::threads::Team;
 use crate::views::Views;
@@ -142,7 +143,7 @@ pub(crate) fn call(callee: &crate::Function, args: &mut Args<'_>) -> Result<(), 
     let compiled = match &code.made {
         Made::Cpu(compiled) => compiled,
         Made::Ptx { program, device } => {
-            let roles = program.loops.arrays.iter().map(|array| array.role);
+            let roles = program.loops.arrays.iter().take(program.given).map(|array| array.role);
             return with_copies(function, roles, args, |env| {
                 target::run(program, *device, &env.params, &env.scalars, &mut env.arrays)
             });
@@ -181,9 +182,8 @@ pub(crate) fn call(callee: &crate::Function, args: &mut Args<'_>) -> Result<(), 
         matched.arrays.iter().filter_map(|position| buffers[*position].take()).collect();
     let run = run(team, args.threads, args.cancel.as_ref())?;
     let started = (!callee.specials().are_settled()).then(Instant::now);
-    let mut own = Workspace::new();
-    let workspace = args.workspace.as_deref_mut().unwrap_or(&mut own);
-    compiled.call_in(&matched.params, &matched.scalars, &mut in_order, &run, workspace)?;
+    let (params, scalars) = (&matched.params, &matched.scalars);
+    call_in(compiled, params, scalars, &mut in_order, &run, args.workspace.as_deref_mut())?;
     if let Some(started) = started {
         callee.specials().count(&matched.params, 1, started.elapsed(), general);
     }
@@ -216,9 +216,23 @@ fn call_in_place(
     }
     let mut in_order: Vec<Buffer<'_>> =
         matched.arrays.iter().filter_map(|position| buffers[*position].take()).collect();
-    let mut own = Workspace::new();
-    let workspace = args.workspace.as_deref_mut().unwrap_or(&mut own);
-    Ok(views.code.compiled()?.call_in(params, &matched.scalars, &mut in_order, &run, workspace)?)
+    let workspace = args.workspace.as_deref_mut();
+    Ok(call_in(views.code.compiled()?, params, &matched.scalars, &mut in_order, &run, workspace)?)
+}
+
+/// Runs code with local arrays in memory of the host, if there is some, or of the thread.
+fn call_in(
+    compiled: &cpu::Compiled,
+    params: &[i64],
+    scalars: &[Value],
+    arrays: &mut [Buffer<'_>],
+    run: &cpu::Run<'_>,
+    workspace: Option<&mut Workspace>,
+) -> Result<(), cpu::CallError> {
+    match workspace {
+        Some(workspace) => compiled.call_in(params, scalars, arrays, run, workspace),
+        None => compiled.call_with(params, scalars, arrays, run),
+    }
 }
 
 /// Who runs a call, and what ends it.
@@ -235,7 +249,19 @@ fn run<'a>(team: &'a Team, limit: Option<usize>, cancel: Option<&'a Cancel>) -> 
 /// Runs the reference interpreter.
 pub(crate) fn interpret(function: &Function, args: &mut Args<'_>) -> Result<(), CallError> {
     let roles = function.arrays.iter().map(|array| array.role);
-    with_copies(function, roles, args, |env| Ok(interp::run_program(function, env)?))
+    with_copies(function, roles, args, |env| {
+        let before = if function.stored.is_empty() { Vec::new() } else { env.arrays.clone() };
+        let moved = stored::by_rows(function, &env.params, &mut env.arrays);
+        moved.ok_or_else(|| out_of_place(function, &env.params))?;
+        interp::run_program(function, env)?;
+        let moved = stored::by_places(function, &env.params, before, &mut env.arrays);
+        moved.ok_or_else(|| out_of_place(function, &env.params))
+    })
+}
+
+/// Cells and places have been compared with shapes before, so what can be wrong is numbers that do not fit.
+fn out_of_place(function: &Function, params: &[i64]) -> CallError {
+    CallError::IndexOverflow { sizes: sizes::show(function, params) }
 }
 
 /// Runs something on copies of the arrays; `roles` are those of all its arrays, the function's arguments in their order among them.

@@ -10,6 +10,7 @@ use crate::pipeline::{self, Code, Log, Order, Timing};
 use crate::prepared::Prepared;
 use crate::schedule;
 use crate::special::{Specialize, Specials};
+use crate::stored;
 use crate::threads::{Team, Threads};
 use crate::views::{self, Views};
 use crate::{
@@ -52,8 +53,9 @@ pub struct Options {
     pub cpu: Option<cpu::Tier>,
     /// Whose threads run parallel loops.
     pub threads: Threads,
-    /// A parallel loop is shared among threads if it is expected to take at least so long.
-    pub worth_sharing: Duration,
+    /// A parallel loop is shared among threads if it is expected to take at least so long; if nothing is said, several times what waking the
+    /// threads takes, which is measured when their pool is made.
+    pub worth_sharing: Option<Duration>,
     /// What is done for speed to schedules that nobody has written.
     pub recipes: Recipes,
     /// The machine that they are for; the host if nothing is said.
@@ -88,7 +90,7 @@ impl Default for Options {
             target: Target::Cpu,
             device: Device::Any,
             threads: Threads::All,
-            worth_sharing: cpu::Run::WORTH_SHARING,
+            worth_sharing: None,
             schedule: None,
             cache: Cache::default(),
         }
@@ -171,7 +173,12 @@ impl Engine {
 
     /// Checks every function, up to the proof that its schedule is legal, and reports the errors of all of them.
     pub fn check(&self, source: &Source) -> Result<Vec<Checked>> {
-        let Front { program, scheduled, log: front_end } = self.front_end(source)?;
+        let front = self.front_end(source)?;
+        deadline::within(front.log.began(), self.options.time_limit, || self.check_functions(source, front))
+    }
+
+    fn check_functions(&self, source: &Source, front: Front) -> Result<Vec<Checked>> {
+        let Front { program, scheduled, log: front_end } = front;
         let mut checked = Vec::new();
         let mut diagnostics = Vec::new();
         let mut failure = None;
@@ -231,6 +238,7 @@ impl Engine {
             log.stage_in_time("lower", || program::lower(&file, source)).map_err(failed)?.map_err(user)?;
         program::verify(&program).map_err(failed)?;
         schedule::check_names(&file.schedules, &program).map_err(user)?;
+        stored::find_all(&mut program).map_err(failed)?;
         if let Some(schedule @ Schedule::Script(text)) = &self.options.schedule {
             let refuse = |diagnostics| Error::user(text, diagnostics);
             let script = log.stage_in_time("script", || schedule.parse()).map_err(failed)?.map_err(refuse)?;
@@ -320,7 +328,8 @@ impl Program {
     pub fn compile_all(&self) -> Result<Module> {
         let compile =
             |function| self.engine.compile_function(&self.source, function, &self.scheduled, self.log.clone());
-        let functions = self.functions.iter().map(compile).collect::<Result<_>>()?;
+        let all = || self.functions.iter().map(compile).collect::<Result<_>>();
+        let functions = deadline::within(self.log.began(), self.engine.options.time_limit, all)?;
         Ok(Module::new(&self.source, functions, &self.engine.options))
     }
 

@@ -15,7 +15,9 @@ use program::Function;
 use steps::Step;
 
 use crate::cache::Key;
-use crate::{CallError, Device, Emit, Error, Math, Options, Recipes, Result, Schedule, Specialize, Target, sizes};
+use crate::{
+    CallError, Device, Emit, Error, Math, Options, Recipes, Result, Schedule, Specialize, Target, sizes, stored,
+};
 
 /// The part of the time that is for exact dependences.
 const EXACT_SHARE: u32 = 4;
@@ -61,6 +63,13 @@ impl Log {
         tracing::debug!(stage, micros = time.as_micros() as u64, "done");
         self.timings.push(Timing { stage, time });
         result
+    }
+
+    /// When the stages began that are in it, as if nothing had been between them and now.
+    pub(crate) fn began(&self) -> Instant {
+        let before: Duration = self.timings.iter().map(|timing| timing.time).sum();
+        let now = Instant::now();
+        now.checked_sub(before).unwrap_or(now)
     }
 
     /// A stage whose result is of no use if the deadline is over when it ends.
@@ -177,6 +186,18 @@ pub(crate) fn generate(source: &Source, proven: &Proven, options: &Options, log:
     })
 }
 
+/// What was followed, if it is legal; `text` is where it stands.
+fn proven(followed: Followed, text: &Source) -> Result<Proven> {
+    match followed {
+        Followed::Proven(proven) => Ok(*proven),
+        Followed::Unknown(spent) => Err(Error::Budget { stage: "legality", spent }),
+        Followed::Refused(diagnostics) => {
+            let gathered = diagnostics.into_iter().map(|diagnostic| diagnostic.gathered(text)).collect();
+            Err(Error::user(text, gathered))
+        }
+    }
+}
+
 /// A schedule, and the steps that make it if they can be said.
 struct Decided {
     proven: Proven,
@@ -184,11 +205,10 @@ struct Decided {
 }
 
 impl<'a> Line<'a> {
-    /// What the front end has taken, which is in the log, counts.
+    /// What the front end has taken, which is in the log, counts, and so does what came before where a deadline is in force.
     fn new(source: &'a Source, function: &'a Function, options: &'a Options, log: &'a mut Log) -> Line<'a> {
-        let before: Duration = log.timings.iter().map(|timing| timing.time).sum();
-        let now = Instant::now();
-        Line { source, function, options, log, started: now.checked_sub(before).unwrap_or(now) }
+        let started = deadline::began().unwrap_or_else(|| log.began());
+        Line { source, function, options, log, started }
     }
 
     /// What finding exact dependences may cost; with others, a schedule can still be judged.
@@ -259,6 +279,7 @@ impl<'a> Line<'a> {
     /// The schedule: the user's, the program's own, or the one that is chosen; proven in any case.
     fn decide(&mut self, ctx: &Context, subject: &Rc<Subject>) -> Result<Decided> {
         let (source, options) = (self.source, self.options);
+        let subject = &self.laid_out(subject)?;
         let (followed, steps) = match (&options.schedule, options.order) {
             (Some(Schedule::Tree(text)), _) => {
                 let refuse = |diagnostics| Error::user(text, diagnostics);
@@ -278,21 +299,23 @@ impl<'a> Line<'a> {
                 let machine = options.facts();
                 let mut chosen = self.poly(choice::choose(subject, machine.as_ref(), self.left()))?;
                 if options.target != Target::Cpu && options.recipes == Recipes::Auto {
-                    chosen = self.poly(choice::spread(chosen))?;
+                    chosen = self.poly(choice::spread(chosen, self.left()))?;
                 }
                 (Followed::Proven(Box::new(chosen.proven)), chosen.steps)
             }
         };
-        let proven = match followed {
-            Followed::Proven(proven) => *proven,
-            Followed::Unknown(spent) => return Err(Error::Budget { stage: "legality", spent }),
-            Followed::Refused(diagnostics) => {
-                let text = options.schedule.as_ref().map_or(source, Schedule::text);
-                let gathered = diagnostics.into_iter().map(|diagnostic| diagnostic.gathered(text)).collect();
-                return Err(Error::user(text, gathered));
-            }
-        };
+        let proven = proven(followed, options.schedule.as_ref().map_or(source, Schedule::text))?;
         Ok(Decided { proven, steps: steps.filter(|steps: &Vec<Reasoned>| !steps.is_empty()) })
+    }
+
+    /// The program with its arrays kept where the function says, before anybody decides about its order.
+    fn laid_out(&mut self, subject: &Rc<Subject>) -> Result<Rc<Subject>> {
+        if self.function.layouts.is_empty() {
+            return Ok(Rc::clone(subject));
+        }
+        let steps = stored::layouts(self.function).map_err(|errors| Error::user(self.source, errors))?;
+        let followed = self.poly(choice::follow(subject, &steps, self.source))?;
+        Ok(Rc::clone(proven(followed, self.source)?.subject()))
     }
 
     /// Replays the schedule at small sizes as a second opinion, if that is wanted.

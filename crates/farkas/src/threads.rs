@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::available_parallelism;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -23,7 +23,22 @@ pub enum Threads {
 }
 
 /// The pools that were asked for, by their number of threads.
-static POOLS: Mutex<BTreeMap<usize, Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
+static POOLS: Mutex<BTreeMap<usize, SharedPool>> = Mutex::new(BTreeMap::new());
+
+/// A pool, and how long a loop must take for its threads to be woken.
+#[derive(Clone, Debug)]
+struct SharedPool {
+    pool: Arc<ThreadPool>,
+    worth_sharing: Duration,
+}
+
+/// Threads are woken so often to find out what it takes.
+const ROUNDS: usize = 9;
+/// A loop is worth sharing if it takes so many times that: with two threads half of it is saved at best.
+const MARGIN: u32 = 4;
+/// Whatever was measured.
+const LEAST: Duration = Duration::from_micros(4);
+const MOST: Duration = Duration::from_micros(400);
 
 /// What runs the parallel loops of one function.
 #[derive(Clone, Debug, Default)]
@@ -43,26 +58,43 @@ impl Team {
             Threads::Count(count) => *count,
             Threads::Pool(pool) => pool.current_num_threads(),
         };
-        let pool = match threads {
-            _ if !is_parallel || count < 2 => None,
-            Threads::Pool(pool) => Some(Arc::clone(pool)),
-            Threads::All | Threads::Count(_) => Some(shared_pool(count)?),
+        let (pool, measured) = match threads {
+            _ if !is_parallel || count < 2 => (None, cpu::Run::WORTH_SHARING),
+            // What its threads do meanwhile is the host's affair, so nothing can be measured.
+            Threads::Pool(pool) => (Some(Arc::clone(pool)), cpu::Run::WORTH_SHARING),
+            Threads::All | Threads::Count(_) => {
+                let SharedPool { pool, worth_sharing } = shared_pool(count)?;
+                (Some(pool), worth_sharing)
+            }
         };
-        Ok(Team { pool, threads: count, worth_sharing: options.worth_sharing })
+        Ok(Team { pool, threads: count, worth_sharing: options.worth_sharing.unwrap_or(measured) })
     }
 }
 
-fn shared_pool(threads: usize) -> Result<Arc<ThreadPool>, CallError> {
+fn shared_pool(threads: usize) -> Result<SharedPool, CallError> {
     let mut pools = POOLS.lock().map_err(|_| CallError::Pool { why: "another thread panicked".to_owned() })?;
     if let Some(pool) = pools.get(&threads) {
-        return Ok(Arc::clone(pool));
+        return Ok(pool.clone());
     }
     // The calling thread works, too.
     let builder = ThreadPoolBuilder::new().num_threads(threads - 1).thread_name(|number| format!("farkas {number}"));
     let pool = builder.build().map_err(|error| CallError::Pool { why: error.to_string() })?;
-    let pool = Arc::new(pool);
-    pools.insert(threads, Arc::clone(&pool));
+    let worth_sharing = (cost_of_sharing(&pool, threads - 1) * MARGIN).clamp(LEAST, MOST);
+    let pool = SharedPool { pool: Arc::new(pool), worth_sharing };
+    pools.insert(threads, pool.clone());
     Ok(pool)
+}
+
+/// How long it takes to wake all threads of an idle pool and to wait for them: the median of several times.
+fn cost_of_sharing(pool: &ThreadPool, threads: usize) -> Duration {
+    let mut rounds = [Duration::ZERO; ROUNDS];
+    for round in &mut rounds {
+        let started = Instant::now();
+        pool.in_place_scope(|scope| (0..threads).for_each(|_| scope.spawn(|_| {})));
+        *round = started.elapsed();
+    }
+    rounds.sort();
+    rounds[ROUNDS / 2]
 }
 
 /// Ends calls that have it among their arguments, from any thread. A cancelled call returns soon, at the next iteration of an

@@ -1,6 +1,6 @@
 //! The documentation is true: its programs compile, its schedules are legal or refused with the messages it shows.
 //!
-//! `FARKAS_BLESS=1` writes the messages into `docs/schedules.md`.
+//! `FARKAS_BLESS=1` writes the messages into the pages.
 
 #![expect(clippy::panic, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -46,7 +46,14 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
 #[test]
 fn programs_compile() {
     let mut compiled = 0;
-    for path in ["README.md", "docs/language.md", "docs/numpy.md", "docs/schedules.md", "docs/architecture.md"] {
+    for path in [
+        "README.md",
+        "docs/language.md",
+        "docs/numpy.md",
+        "docs/schedules.md",
+        "docs/coordinates.md",
+        "docs/architecture.md",
+    ] {
         let page = read(path);
         for block in blocks(&page).iter().filter(|block| block.word == "fks") {
             let source = Source::new(path, block.text);
@@ -59,9 +66,13 @@ fn programs_compile() {
     assert!(compiled >= 12, "only {compiled} programs were found");
 }
 
-/// The functions of `docs/schedules.md`, each as a program of its own.
-fn functions(page: &str) -> Vec<(String, String)> {
-    let programs = blocks(page).into_iter().filter(|block| block.word == "fks");
+/// The pages about schedules.
+const PAGES: [&str; 2] = ["docs/schedules.md", "docs/coordinates.md"];
+
+/// The functions of these pages, each as a program of its own.
+fn functions() -> Vec<(String, String)> {
+    let pages = PAGES.map(read);
+    let programs = pages.iter().flat_map(|page| blocks(page)).filter(|block| block.word == "fks");
     let texts = programs.flat_map(|block| block.text.split("\n\n").map(str::to_string).collect::<Vec<_>>());
     let named = texts.filter_map(|text| {
         let name = text.trim_start().strip_prefix("fn ")?.split(['<', '(']).next()?.to_string();
@@ -84,8 +95,13 @@ fn judge(functions: &[(String, String)], name: &str, steps: &str) -> Option<Stri
 
 #[test]
 fn refused_schedules_are_refused_as_shown() {
-    let page = read("docs/schedules.md");
-    let functions = functions(&page);
+    let checked: usize = PAGES.map(refused_as_shown).into_iter().sum();
+    assert!(checked >= 15, "only {checked} messages were found");
+}
+
+fn refused_as_shown(path: &str) -> usize {
+    let page = read(path);
+    let functions = functions();
     let mut blessed = page.clone();
     let mut checked = 0;
     for block in blocks(&page).iter().filter(|block| block.text.starts_with("error[")) {
@@ -95,29 +111,29 @@ fn refused_schedules_are_refused_as_shown() {
         let name = name.trim_start_matches([' ', '-', '>']);
         let number = line.split(':').next().unwrap_or_default();
         let shown = block.text.lines().find_map(|line| line.strip_prefix(&format!("{number} | ")));
-        let steps = shown.unwrap_or_else(|| panic!("docs/schedules.md:{}: no script line is shown", block.line)).trim();
+        let steps = shown.unwrap_or_else(|| panic!("{path}:{}: no script line is shown", block.line)).trim();
         let said = judge(&functions, name, steps).unwrap_or_else(|| {
-            panic!("docs/schedules.md:{}: `{steps}` is legal for `{name}`", block.line);
+            panic!("{path}:{}: `{steps}` is legal for `{name}`", block.line);
         });
         if std::env::var_os("FARKAS_BLESS").is_some() {
             blessed = blessed.replacen(block.text, &format!("{}\n", said.trim_end()), 1);
         } else {
-            assert_eq!(said.trim_end(), block.text.trim_end(), "docs/schedules.md:{}", block.line);
+            assert_eq!(said.trim_end(), block.text.trim_end(), "{path}:{}", block.line);
         }
         checked += 1;
     }
-    assert!(checked >= 15, "only {checked} messages were found");
     if blessed != page {
-        std::fs::write(root().join("docs/schedules.md"), blessed).expect("docs/schedules.md can be written");
+        std::fs::write(root().join(path), blessed).expect("a page of the documentation can be written");
     }
+    checked
 }
 
 /// Sentences of the form ``Legal for `f`: `steps` ``.
 #[test]
 fn schedules_called_legal_are_legal() {
-    let page = read("docs/schedules.md");
-    let functions = functions(&page);
-    let flowing = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let functions = functions();
+    let pages = PAGES.map(read).join("\n");
+    let flowing = pages.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut checked = 0;
     for claim in flowing.split("Legal for `").skip(1) {
         let mut pieces = claim.split('`');

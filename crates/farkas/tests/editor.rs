@@ -9,7 +9,7 @@ use program::{BinaryOp, ScalarType, UnaryOp};
 use serde_json::{Value, json};
 
 /// What a word is for an editor, by the grammar's rule that it stands in.
-const SCOPES: [(&str, &str); 30] = [
+const SCOPES: [(&str, &str); 32] = [
     ("kw_const", "storage.type"),
     ("kw_fn", "storage.type"),
     ("kw_let", "storage.type"),
@@ -34,6 +34,8 @@ const SCOPES: [(&str, &str); 30] = [
     ("reduce_op", "support.function.reduction"),
     ("kw_as", "keyword.clause"),
     ("kw_at", "keyword.clause"),
+    ("kw_fill", "keyword.clause"),
+    ("layout_word", "keyword.clause"),
     ("kw_rank", RANK),
     ("kw_reduce", RANK),
     ("kw_oblique", RANK),

@@ -58,8 +58,58 @@ fn the_matrix_product_moves_nothing_twice() {
     let (text, counts) = run("matmul-tiles.fks", "schedules/matmul-gpu.sched", &[1, 1, 2], &[2048, 2048, 16384]);
     assert_eq!(count(&text, "bar.sync"), 2, "for each tile");
     assert_eq!((count(&text, "fma.rn.f32"), count(&text, "ld.shared.v4.f32")), (512, 32), "8 × 8 cells, 8 terms each");
-    let global = |line: &&str| line.contains("ld.global") || line.contains("st.global");
-    assert!(text.lines().filter(global).all(|line| line.contains(".v4.f32")), "128 bits at a time\n{text}");
+    assert_wide(&text);
     assert_eq!(counts.sectors, counts.ideal_sectors, "{counts:?}");
     assert!(counts.waves * 100 <= counts.ideal_waves * 105, "{counts:?}");
+}
+
+/// Every access of global memory moves 128 bits for each thread.
+fn assert_wide(text: &str) {
+    let global = |line: &&str| line.contains("ld.global") || line.contains("st.global");
+    let narrow: Vec<&str> = text.lines().filter(global).filter(|line| !line.contains(".v4.f32")).collect();
+    assert!(narrow.is_empty(), "{narrow:?}\n{text}");
+}
+
+/// A block's cells go through shared memory, with a border of one cell around them.
+#[test]
+fn a_stencil_reads_hardly_more_than_it_needs() {
+    let cells = [66 * 264, 64 * 256];
+    let (text, counts) = run("jacobi-tiles.fks", "schedules/jacobi-gpu.sched", &[2, 2], &cells);
+    assert_eq!(count(&text, "bar.sync"), 1, "{text}");
+    assert!(count(&text, "ld.shared") >= 5 && count(&text, ".shared .align") == 1, "{text}");
+    assert!(counts.sectors * 100 <= counts.ideal_sectors * 115, "{counts:?}");
+    // What any kernel has to move: each cell of both arrays once.
+    let least = (cells[0] + cells[1]) as u64 / 8;
+    assert!(counts.sectors * 100 <= least * 115, "{counts:?}, {least} at least");
+    assert!(counts.waves * 100 <= counts.ideal_waves * 105, "{counts:?}");
+}
+
+/// A lane for each thread of a block; what they have added up meets in shared memory and, at last, in a warp.
+#[test]
+fn sums_of_rows_are_wide_and_end_in_shuffles() {
+    let (text, counts) = run("row-sums.fks", "schedules/row-sums-gpu.sched", &[3, 2], &[3 * 2048, 3]);
+    assert_eq!(count(&text, "shfl.sync.down"), 5, "{text}");
+    assert_eq!(count(&text, "bar.sync"), 3, "256 to 128, to 64, to 32\n{text}");
+    assert_eq!(count(&text, "ld.global.nc.v4.f32"), 1, "{text}");
+    assert_eq!((count(&text, "ld.global"), count(&text, "st.global")), (2, 2), "and the result\n{text}");
+    assert_eq!(counts.sectors, counts.ideal_sectors, "{counts:?}");
+}
+
+#[test]
+fn softmax_of_rows_is_wide() {
+    let (text, counts) = run("row-softmax.fks", "schedules/row-softmax-gpu.sched", &[2, 2], &[4096, 4096]);
+    assert_wide(&text);
+    assert_eq!(count(&text, "shfl.sync.down"), 10, "a maximum and a sum");
+    assert_eq!(counts.sectors, counts.ideal_sectors, "{counts:?}");
+}
+
+/// Blocks have partial sums, which one thread adds up in a kernel of its own.
+#[test]
+fn a_sum_over_all_blocks_takes_two_kernels() {
+    let (text, counts) = run("dot.fks", "schedules/dot-gpu.sched", &[100_001], &[100_001, 100_001, 1]);
+    let entries: Vec<&str> = text.split(".visible .entry").skip(1).collect();
+    let shuffles: Vec<usize> = entries.iter().map(|entry| count(entry, "shfl.sync.down")).collect();
+    assert_eq!(shuffles.iter().filter(|shuffles| **shuffles > 0).count(), 1, "{text}");
+    assert!(entries.len() >= 2 && shuffles.last() == Some(&0), "{shuffles:?}");
+    assert!(counts.sectors * 100 <= counts.ideal_sectors * 115, "{counts:?}");
 }

@@ -1,9 +1,11 @@
 //! Random layouts of random extents: verdicts agree with enumeration, and code with the interpreter.
 //!
-//! The same layouts are tried each time; `FARKAS_SEED` gives others, and `FARKAS_CASES` another number of compiled ones.
+//! 2,000 of each. The same layouts are tried each time; `FARKAS_SEED` gives others, and `FARKAS_CASES` another number of compiled ones.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use farkas::{Args, Data, Engine, Error, Options, Schedule, Source, Style};
 use program::{Affine, IterId};
@@ -206,14 +208,19 @@ impl Table {
     }
 }
 
-fn check(table: &Table, places: &[Place]) -> Result<Verdict, String> {
+/// In a schedule, or `inside` the function, where the order is left to the compiler.
+fn check(table: &Table, places: &[Place], inside: bool) -> Result<Verdict, String> {
     let list: Vec<String> = places.iter().map(Place::text).collect();
-    let script = format!("schedule f {{\n    layout a[i, j] => [{}]\n}}\n", list.join(", "));
-    let schedule = Some(Schedule::Script(Source::new("random.sched", script.as_str())));
-    let engine = Engine::with_options(Options { schedule, ..Options::default() });
-    let source = Source::new("random.fks", table.text.as_str());
+    let line = format!("    layout a[i, j] => [{}]\n", list.join(", "));
+    let script = if inside { String::new() } else { format!("schedule f {{\n{line}}}\n") };
+    let text = if inside { table.text.replacen("{\n", &format!("{{\n{line}"), 1) } else { table.text.clone() };
+    let schedule = (!inside).then(|| Schedule::Script(Source::new("random.sched", script.as_str())));
+    // Some take seconds where others want the processor, too, which is no verdict.
+    let time_limit = Duration::from_secs(300);
+    let engine = Engine::with_options(Options { schedule, time_limit, ..Options::default() });
+    let source = Source::new("random.fks", text.as_str());
     let expected = table.verdict(places);
-    let shown = format!("{}\n{script}", table.text);
+    let shown = format!("{text}\n{script}");
     let (found, module) = match engine.compile_source(&source) {
         Ok(module) => (Verdict::Legal, Some(module)),
         Err(error @ Error::User { .. }) => {
@@ -245,17 +252,49 @@ fn check(table: &Table, places: &[Place]) -> Result<Verdict, String> {
     if results[0] == results[1] { Ok(found) } else { Err(format!("{shown}\n{results:?}")) }
 }
 
-#[test]
-fn layouts_keep_what_programs_compute() {
-    let cases = std::env::var("FARKAS_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(120);
-    let mut random = Random::new(2);
+/// How many pieces the cases come in: each has numbers of its own, so that it does not matter who runs it.
+const PIECES: u64 = 40;
+
+/// The outcomes of one piece.
+fn piece(number: u64, cases: u32) -> HashMap<Verdict, u32> {
+    let mut random = Random::new(2 + number);
     let mut outcomes: HashMap<Verdict, u32> = HashMap::new();
     for _ in 0..cases {
         let table = Table::new(&mut random);
         let places = places(&mut random, table.columns, true);
-        let verdict = check(&table, &places).unwrap_or_else(|what| panic!("{what}"));
+        let inside = random.chance(8);
+        let verdict = check(&table, &places, inside).unwrap_or_else(|what| panic!("{what}"));
         *outcomes.entry(verdict).or_default() += 1;
     }
-    let enough = |verdict| outcomes.get(&verdict).is_some_and(|count| count * 8 >= cases);
-    assert!(enough(Verdict::Legal) && enough(Verdict::Changed), "of {cases} layouts: {outcomes:?}");
+    outcomes
+}
+
+#[test]
+fn layouts_keep_what_programs_compute() {
+    let cases: u32 = std::env::var("FARKAS_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(2000);
+    let each = cases.div_ceil(u32::try_from(PIECES).unwrap());
+    let next = AtomicU64::new(0);
+    let work = || {
+        let mut outcomes: HashMap<Verdict, u32> = HashMap::new();
+        while let Some(number) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|number| *number < PIECES) {
+            for (verdict, count) in piece(number, each) {
+                *outcomes.entry(verdict).or_default() += count;
+            }
+        }
+        outcomes
+    };
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let outcomes: HashMap<Verdict, u32> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().fold(HashMap::new(), |mut all, worker| {
+            for (verdict, count) in worker.join().unwrap() {
+                *all.entry(verdict).or_default() += count;
+            }
+            all
+        })
+    });
+    let total: u32 = outcomes.values().sum();
+    assert!(total >= cases, "{total} of {cases} were tried");
+    let enough = |verdict| outcomes.get(&verdict).is_some_and(|count| count * 8 >= total);
+    assert!(enough(Verdict::Legal) && enough(Verdict::Changed), "of {total} layouts: {outcomes:?}");
 }

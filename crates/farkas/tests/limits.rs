@@ -100,6 +100,34 @@ fn of_names_and_types() {
     compile_up_to("model", &statements((0..30_000).map(|number| format!("A[i, j] = {number}"))), Options::default());
 }
 
+/// Loops that may stop early are looked at in two ways each, and each asks about everything inside.
+#[test]
+fn of_loops_that_stop() {
+    let open: String = (0..200).map(|number| format!("for t{number} in 0..N while A[0, 0] < 3 {{ ")).collect();
+    let text = format!("fn f<N>(inout A: f64[N, N]) {{\n{open}A[i, j] = 1{}}}\n", " }".repeat(200));
+    let engine = Engine::with_options(Options { time_limit: LIMIT, ..Options::default() });
+    let error = engine.compile(&text).map(drop);
+    assert!(matches!(error, Err(Error::User { .. })), "{error:?}");
+    let locals: String = (0..8000).map(|number| format!("let a{number} = A[0, 0]\n")).collect();
+    let text = format!("fn f<N>(inout A: f64[N, N]) {{\nfor t in 0..N while A[0, 0] < 3 {{\n{locals}}} }}\n");
+    compile_up_to("deps", &text, Options::default());
+}
+
+/// Each remainder has its operand twice, so a hundred of them have no end.
+#[test]
+fn of_remainders_of_remainders() {
+    let deep = format!("{}i{}", "(".repeat(100), ") % 7".repeat(100));
+    compile(&format!("fn f<N>() -> (y: i64[N]) {{ y[i] = {deep} }}\n"), Options::default());
+}
+
+/// The limit is for all functions of a source together.
+#[test]
+fn of_many_functions() {
+    let text: String = (0..2000).map(|number| format!("fn f{number}(x: f64) -> (y: f64) {{ y = x }}\n")).collect();
+    let reached = compile(&text, Options::default());
+    assert!(reached.is_some(), "two thousand functions are no trouble");
+}
+
 #[test]
 fn of_scripts() {
     let steps = "    reverse i\n".repeat(60_000);

@@ -8,7 +8,7 @@ use farkas::{Args, CallError, Cancel, Engine, Error, Function, Options, RunError
 
 /// Every parallel loop is shared, however small.
 fn compile(text: &str, threads: Threads) -> Function {
-    let options = Options { threads, worth_sharing: Duration::ZERO, ..Options::default() };
+    let options = Options { threads, worth_sharing: Some(Duration::ZERO), ..Options::default() };
     let module = Engine::with_options(options).compile(text).expect("a program that is right");
     module.functions()[0].clone()
 }
@@ -64,6 +64,27 @@ fn a_host_gives_its_own_pool_and_calls_from_it() {
             scope.spawn(|_| assert_eq!(rows(&function, None), alone));
         }
     });
+}
+
+#[test]
+fn a_pool_whose_other_tasks_panic_runs_loops_all_the_same() {
+    let alone = rows(&compile(ROWS, Threads::Count(1)), None);
+    let builder = ThreadPoolBuilder::new().num_threads(3).panic_handler(|_| {});
+    let pool = Arc::new(builder.build().expect("a pool"));
+    let function = compile(ROWS, Threads::Pool(Arc::clone(&pool)));
+    for _ in 0..20 {
+        (0..6).for_each(|_| pool.spawn(|| std::panic::resume_unwind(Box::new("a task of the host"))));
+        assert_eq!(rows(&function, None), alone);
+    }
+    // A scope of the host that panics takes the call in it along, and nothing else.
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        pool.scope(|scope| {
+            scope.spawn(|_| std::panic::resume_unwind(Box::new("a task of the host")));
+            scope.spawn(|_| assert_eq!(rows(&function, None), alone));
+        });
+    }));
+    assert!(panicked.is_err());
+    assert_eq!(rows(&function, None), alone);
 }
 
 #[test]

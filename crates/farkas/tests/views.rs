@@ -9,7 +9,7 @@ const MATMUL: &str = "fn matmul<N, M, K>(A: f64[N, K], B: f64[K, M], inout C: f6
 
 fn compile(text: &str) -> Function {
     let options =
-        Options { threads: Threads::Count(3), worth_sharing: std::time::Duration::ZERO, ..Options::default() };
+        Options { threads: Threads::Count(3), worth_sharing: Some(std::time::Duration::ZERO), ..Options::default() };
     Engine::with_options(options).compile(text).expect("it is right").functions()[0].clone()
 }
 

@@ -18,6 +18,9 @@ pub enum Atom {
     Div(Box<Affine>, i64),
 }
 
+/// Expressions with more atoms are divided no further: each remainder has its operand twice.
+const MOST_ATOMS: usize = 200;
+
 /// `constant + Σ coefficient · atom`, without zero coefficients.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Affine {
@@ -95,7 +98,16 @@ impl Affine {
         Affine::default().add_scaled(self, factor)
     }
 
-    /// `self / divisor`, rounded as Euclidean division does; `None` on overflow or division by zero.
+    /// How many atoms it has, also inside divisions.
+    fn atoms(&self) -> usize {
+        let inside = |atom: &Atom| match atom {
+            Atom::Param(_) | Atom::Iter(_) => 1,
+            Atom::Div(numerator, _) => 1 + numerator.atoms(),
+        };
+        self.terms.keys().map(inside).sum()
+    }
+
+    /// `self / divisor`, rounded as Euclidean division does; `None` on overflow, division by zero, or if it grows too large.
     pub fn div(&self, divisor: i64) -> Option<Affine> {
         if divisor < 0 {
             return self.div(divisor.checked_neg()?)?.scale(-1);
@@ -113,7 +125,7 @@ impl Affine {
             quotient.terms.values_mut().for_each(|coefficient| *coefficient /= divisor);
             return Some(quotient);
         }
-        Some(Affine::atom(Atom::Div(Box::new(self.clone()), divisor)))
+        (self.atoms() <= MOST_ATOMS).then(|| Affine::atom(Atom::Div(Box::new(self.clone()), divisor)))
     }
 
     /// The Euclidean remainder, between 0 and `|divisor| - 1`.

@@ -61,6 +61,14 @@ impl Linear {
         self.terms.is_empty().then_some(self.constant)
     }
 
+    /// A constant and a number, of which the value is the sum of the former and some multiple of the latter; zero if it depends on nothing.
+    pub fn residue(&self) -> (i64, i64) {
+        let divisor =
+            |a: u64, b: u64| std::iter::successors(Some((a, b)), |(a, b)| (*b != 0).then(|| (*b, a % b))).last();
+        let all = self.terms.values().fold(0u64, |all, by| divisor(all, by.unsigned_abs()).map_or(1, |(all, _)| all));
+        (self.constant, i64::try_from(all).unwrap_or(1))
+    }
+
     /// The multiple of a variable in the sum.
     pub fn coefficient(&self, var: VarId) -> Option<i64> {
         self.terms.get(&(0, Index::Var(var))).copied()

@@ -64,6 +64,8 @@ fn function(params: u32, arrays: Vec<(ScalarType, Vec<Affine>, Role)>, iters: u3
         body,
         calls: Vec::new(),
         outside: Vec::new(),
+        layouts: Vec::new(),
+        stored: Vec::new(),
     }
 }
 

@@ -180,3 +180,24 @@ fn shortcomings_of_a_product_are_reported() {
         assert!(answer.contains("2 does not divide"), "{operation} {b}: {answer}");
     }
 }
+
+/// A tile larger than a mode of one item: both reference systems give stride 0 where the mode has it.
+#[test]
+fn a_mode_of_one_item_is_divided_by_any_tile() {
+    for (operation, a, tiler, expected) in [
+        ("tiled_divide", "(2,1):(320,0)", "[2:1, (5,3):(5,1)]", "((2,(5,3)),1,1):((320,(0,0)),0,0)"),
+        ("zipped_divide", "(2,1):(320,0)", "[2:1, (5,3):(5,1)]", "((2,(5,3)),(1,1)):((320,(0,0)),(0,0))"),
+        ("flat_divide", "(2,1):(320,0)", "[2:1, (5,3):(5,1)]", "(2,(5,3),1,1):(320,(0,0),0,0)"),
+        ("logical_divide", "(2,1):(320,0)", "[2:1, (5,3):(5,1)]", "((2,1),((5,3),1)):((320,0),((0,0),0))"),
+        // The gap in front of the second mode, rounded down, is a mode of the rest.
+        ("logical_divide", "(2,1):(320,0)", "[2:1, (5,3):(7,1)]", "((2,1),((5,3),2)):((320,0),((0,0),0))"),
+        ("tiled_divide", "(2,1):(1,7)", "[2:1, (5,3):(5,1)]", "((2,(5,3)),1,1):((1,(35,7)),0,0)"),
+    ] {
+        let answer = farkas_layout::calculator::evaluate(&format!("{operation}({a}, {tiler})")).unwrap();
+        assert_eq!(answer.result, expected, "{operation}({a}, {tiler})");
+    }
+    // Tiles whose modes overlap cover no item once, nor does a longer mode fit.
+    for script in ["logical_divide(1:0, (4,4):(12,12))", "logical_divide(4:1, (5,3):(5,1))"] {
+        assert!(farkas_layout::calculator::evaluate(script).is_err(), "{script}");
+    }
+}

@@ -18,13 +18,15 @@
 //! Loops that are known to be short are left alone. Where a nest of loops does nothing but add, blocks are boxes and their loops
 //! stand outside the nest, so that the inner loops stay as they are; elsewhere each loop has its blocks in its place. A nest
 //! inside other loops, which may be short and run often, stays as it is where its sizes fit one box.
-//! Sums that accumulate in arrays, cell beside cell, are not cascaded.
+//! Sums that accumulate in arrays, cell beside cell, are not cascaded. A vector loop whose lanes share the target is cut into blocks of as many terms for
+//! each lane; each block is combined with the target at its end, as that is what such a loop means (`lane_sums`).
 
 use program::{BinaryOp, Value};
 
 use crate::access::fresh_local;
 use crate::concurrent::trip_bound;
 use crate::copy::copy;
+use crate::lane_sums::{LaneSum, lane_sums};
 use crate::partials::BLOCK;
 use crate::prune::may_fail;
 use crate::walk::{Rewrite, VarsUsed, Visit};
@@ -37,7 +39,7 @@ const OUTER: [i64; 3] = [BLOCK, 64, 16];
 /// Puts long sums of floats into blocks.
 pub fn cascade(mut kernel: Kernel) -> Kernel {
     let body = std::mem::take(&mut kernel.body);
-    let body = Cascade { kernel: &mut kernel, depth: 0 }.block(body);
+    let body = Cascade { kernel: &mut kernel, depth: 0, placed: false }.block(body);
     kernel.body = body;
     kernel
 }
@@ -46,6 +48,8 @@ struct Cascade<'a> {
     kernel: &'a mut Kernel,
     /// How many loops are around.
     depth: usize,
+    /// Whether one of them is placed on a GPU.
+    placed: bool,
 }
 
 impl Rewrite for Cascade<'_> {
@@ -61,6 +65,7 @@ impl Rewrite for Cascade<'_> {
                     Err(f) => self.blocks(*f, &sums),
                 }
             }
+            Stmt::For(f) if f.kind.is_vector() => self.vector_blocks(f),
             stmt => self.inside(stmt),
         }
     }
@@ -69,10 +74,28 @@ impl Rewrite for Cascade<'_> {
 impl Cascade<'_> {
     fn inside(&mut self, stmt: Stmt) -> Vec<Stmt> {
         let around = usize::from(matches!(stmt, Stmt::For(_)));
+        let placed = self.placed;
+        self.placed |= matches!(&stmt, Stmt::For(For { kind: LoopKind::Parallel(found), .. }) if found.axis.is_some());
         self.depth += around;
         let stmt = self.descend_stmt(stmt);
         self.depth -= around;
+        self.placed = placed;
         vec![stmt]
+    }
+
+    /// A vector loop in blocks, if its lanes add floats to a target that they share.
+    fn vector_blocks(&mut self, f: For) -> Vec<Stmt> {
+        let LoopKind::Vector(lanes) = f.kind else { return self.inside(Stmt::For(f)) };
+        let is_sum = |sum: &LaneSum| sum.op == BinaryOp::Add && sum.is_ordered();
+        let sums = lane_sums(&f).unwrap_or_default();
+        let width = BLOCK.saturating_mul(i64::from(lanes));
+        // In a block of a GPU lanes are threads, of which there are many, and each block of terms would make all of them wait.
+        if self.placed || !sums.iter().any(is_sum) || trip_bound(&f).is_some_and(|trips| trips <= width) {
+            return self.inside(Stmt::For(f));
+        }
+        let (Range { var, lo, hi, step }, inner) = self.cut(f, width);
+        let body = self.inside(Stmt::For(inner));
+        vec![Stmt::For(For { var, kind: LoopKind::Serial, lo, hi, step, body })]
     }
 
     /// The locals that a loop adds to and otherwise neither reads nor sets.

@@ -45,10 +45,18 @@ impl Varying {
 /// A number that the loop's iterations do not exceed, if the loop shows one.
 pub(crate) fn trip_bound(f: &For) -> Option<i64> {
     let lows = extremum_operands(&f.lo, true);
-    let highs = extremum_operands(&f.hi, false);
+    let highs = bounds_above(&f.hi);
     let lengths = highs.iter().flat_map(|hi| lows.iter().filter_map(|lo| constant_difference(hi, lo)));
     let trips = lengths.map(|length| if length <= 0 { 0 } else { (length - 1) / f.step.max(1) + 1 });
     trips.min()
+}
+
+/// Expressions that an index never exceeds: `min(a, b) - c` has `a - c` and `b - c`.
+fn bounds_above(index: &Index) -> Vec<Index> {
+    match index {
+        Index::Sub(a, b) => bounds_above(a).into_iter().map(|a| Index::Sub(Box::new(a), b.clone())).collect(),
+        index => extremum_operands(index, false),
+    }
 }
 
 /// Whether the loop is sure to have no second iteration.

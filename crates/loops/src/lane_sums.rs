@@ -176,44 +176,23 @@ impl Spread<'_> {
         let passed = Index::Sub(Box::new(Index::Var(f.var)), Box::new(lo.clone()));
         let lane = Index::Mod(Box::new(Index::FloorDiv(Box::new(passed), step)), lanes);
         let mut stmts = Vec::new();
-        let mut after = Vec::new();
+        let (mut combined, mut last) = (Vec::new(), Vec::new());
         let mut arrays = Vec::new();
         let mut body = f.body;
         for sum in sums {
-            let array = self.declare(&sum, lanes);
-            arrays.push(array);
-            stmts.push(self.each(lanes, |l| Stmt::Store {
-                array,
-                index: vec![l],
-                value: Expr::constant(neutral(sum.op, sum.ty)),
-            }));
-            body = UseLane { target: &sum.target, array, lane: &lane }.block(body);
-            after.extend(self.combine(array, &sum, lanes));
+            let cells = LaneCells::declare(self.kernel, sum, lanes);
+            arrays.push(cells.array);
+            stmts.push(self.each(lanes, |l| cells.cleared(l)));
+            body = cells.used(body, &lane);
+            combined.extend(halves(lanes).map(|half| self.each(half, |l| cells.halved(l, half))));
+            last.push(cells.handed_on());
         }
         stmts.push(Stmt::For(For { body, ..f }));
-        // Where no iteration runs, the target need not exist.
-        let (combined, last): (Vec<Stmt>, Vec<Stmt>) = after.into_iter().partition(|stmt| matches!(stmt, Stmt::For(_)));
         stmts.extend(combined);
+        // Where no iteration runs, the target need not exist.
         let cond = Cond::Compare(CompareOp::Lt, lo, hi);
         stmts.push(Stmt::If { cond, then: last, otherwise: Vec::new() });
         arrays.into_iter().fold(stmts, |body, array| vec![Stmt::Alloc { array, space: Space::Scratch, body }])
-    }
-
-    /// The lanes with each other, by halves, and then with the target.
-    fn combine(&mut self, array: ArrayId, sum: &LaneSum, lanes: i64) -> Vec<Stmt> {
-        let mut stmts = Vec::new();
-        let mut half = lanes / 2;
-        while half > 0 {
-            stmts.push(self.each(half, |l| {
-                let other = Index::Add(Box::new(l.clone()), Box::new(Index::Const(half)));
-                let value = Expr::load(array, vec![other], sum.ty);
-                Stmt::Update { target: Target::Cell { array, index: vec![l] }, op: sum.op, value }
-            }));
-            half /= 2;
-        }
-        let value = Expr::load(array, vec![Index::Const(0)], sum.ty);
-        stmts.push(Stmt::Update { target: sum.target.clone(), op: sum.op, value });
-        stmts
     }
 
     fn each(&mut self, count: i64, stmt: impl FnOnce(Index) -> Stmt) -> Stmt {
@@ -222,22 +201,60 @@ impl Spread<'_> {
         let body = vec![stmt(Index::Var(var))];
         Stmt::For(For { var, kind: LoopKind::Serial, lo: Index::Const(0), hi: Index::Const(count), step: 1, body })
     }
+}
 
-    fn declare(&mut self, sum: &LaneSum, lanes: i64) -> ArrayId {
+/// How many pairs are combined at a time, until one is left.
+pub(crate) fn halves(lanes: i64) -> impl Iterator<Item = i64> {
+    std::iter::successors(Some(lanes / 2), |half| Some(half / 2)).take_while(|half| *half > 0)
+}
+
+/// An array with a cell for each lane, in the place of a target that they share.
+pub(crate) struct LaneCells {
+    pub(crate) array: ArrayId,
+    sum: LaneSum,
+}
+
+impl LaneCells {
+    pub(crate) fn declare(kernel: &mut Kernel, sum: LaneSum, lanes: i64) -> LaneCells {
         let name = match &sum.target {
-            Target::Cell { array, .. } => &self.kernel.arrays[array.index()].name,
-            Target::Local(local) => &self.kernel.locals[local.index()].name,
+            Target::Cell { array, .. } => &kernel.arrays[array.index()].name,
+            Target::Local(local) => &kernel.locals[local.index()].name,
         };
         let taken = |name: &str| {
-            self.kernel.arrays.iter().any(|array| array.name == name)
-                || self.kernel.locals.iter().any(|local| local.name == name)
-                || self.kernel.scalars.iter().any(|scalar| scalar.name == name)
-                || self.kernel.params.iter().chain(&self.kernel.vars).any(|taken| taken == name)
+            kernel.arrays.iter().any(|array| array.name == name)
+                || kernel.locals.iter().any(|local| local.name == name)
+                || kernel.scalars.iter().any(|scalar| scalar.name == name)
+                || kernel.params.iter().chain(&kernel.vars).any(|taken| taken == name)
         };
         let name = free_name(&format!("{name}_lanes"), &taken);
         let shape = vec![Index::Const(lanes)];
-        self.kernel.arrays.push(ArrayDecl { name, ty: sum.ty, shape, role: Role::Local, strides: None });
-        ArrayId(self.kernel.arrays.len() as u32 - 1)
+        kernel.arrays.push(ArrayDecl { name, ty: sum.ty, shape, role: Role::Local, strides: None });
+        LaneCells { array: ArrayId(kernel.arrays.len() as u32 - 1), sum }
+    }
+
+    /// A cell before anything is combined with it.
+    pub(crate) fn cleared(&self, at: Index) -> Stmt {
+        let value = Expr::constant(neutral(self.sum.op, self.sum.ty));
+        Stmt::Store { array: self.array, index: vec![at], value }
+    }
+
+    /// Statements that combine with the cell of their lane, and no more with the target.
+    pub(crate) fn used(&self, body: Vec<Stmt>, lane: &Index) -> Vec<Stmt> {
+        UseLane { target: &self.sum.target, array: self.array, lane }.block(body)
+    }
+
+    /// A cell is combined with the one so much further on.
+    pub(crate) fn halved(&self, at: Index, half: i64) -> Stmt {
+        let other = Index::Add(Box::new(at.clone()), Box::new(Index::Const(half)));
+        let value = Expr::load(self.array, vec![other], self.sum.ty);
+        let target = Target::Cell { array: self.array, index: vec![at] };
+        Stmt::Update { target, op: self.sum.op, value }
+    }
+
+    /// What is left is combined with the target.
+    pub(crate) fn handed_on(&self) -> Stmt {
+        let value = Expr::load(self.array, vec![Index::Const(0)], self.sum.ty);
+        Stmt::Update { target: self.sum.target.clone(), op: self.sum.op, value }
     }
 }
 

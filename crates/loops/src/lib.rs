@@ -49,7 +49,7 @@ pub use ir::{
 pub use lane_sums::{LaneSum, lane_sums, spread_sums};
 pub use lockstep::keep_together;
 pub use magnitude::index_arithmetic_fits;
-pub use narrow::narrow;
+pub use narrow::{keep_private, narrow};
 pub use optimize::optimize;
 pub use partials::partials;
 pub use promote::promote;

@@ -26,12 +26,71 @@ pub fn narrow(mut kernel: Kernel) -> Kernel {
         let mut own = Own { array, scoped: is_scoped(&kernel.body, array), dims: Vec::new(), parallel: None };
         own.block(&kernel.body);
         if !own.dims.is_empty() {
-            let mut drop = DropDims { array, dims: own.dims, private_in: own.parallel };
+            let mut drop = DropDims { array, dims: own.dims, private_in: own.parallel.into_iter().collect() };
             kernel.arrays[number].shape = drop.rest(std::mem::take(&mut kernel.arrays[number].shape));
             kernel.body = drop.block(std::mem::take(&mut kernel.body));
         }
     }
     kernel
+}
+
+/// Keeps one slice of a local array for each iteration of a parallel loop that is known to read nothing of it but what it has written
+/// itself; `vars` are the variables of the loop and its pieces. The kernel stays as it is where subscripts do not show which
+/// slice is whose.
+pub fn keep_private(mut kernel: Kernel, array: ArrayId, vars: &[VarId]) -> Kernel {
+    let pieces = Pieces { array, vars, found: Vec::new(), outside: false }.of(&kernel.body);
+    let Some(pieces) = pieces.filter(|_| !Gathered::is(&kernel.body, array) && !is_scoped(&kernel.body, array)) else {
+        return kernel;
+    };
+    let rank = kernel.arrays[array.index()].shape.len();
+    let own = |dim: &usize| pieces.iter().all(|(var, subscripts)| is_private(subscripts, *dim, *var, &[]));
+    let Some(dim) = (0..rank).find(own) else { return kernel };
+    let private_in = pieces.into_iter().map(|(var, _)| var).collect();
+    let mut drop = DropDims { array, dims: vec![dim], private_in };
+    kernel.arrays[array.index()].shape = drop.rest(std::mem::take(&mut kernel.arrays[array.index()].shape));
+    kernel.body = drop.block(std::mem::take(&mut kernel.body));
+    kernel
+}
+
+/// The pieces of a loop that touch an array, with the subscripts in each.
+struct Pieces<'a> {
+    array: ArrayId,
+    vars: &'a [VarId],
+    found: Vec<(VarId, Vec<Vec<Index>>)>,
+    /// Whether the array is touched elsewhere, too.
+    outside: bool,
+}
+
+impl Pieces<'_> {
+    /// None if something else touches the array.
+    fn of(mut self, stmts: &[Stmt]) -> Option<Vec<(VarId, Vec<Vec<Index>>)>> {
+        self.block(stmts);
+        (!self.outside && !self.found.is_empty()).then_some(self.found)
+    }
+
+    fn block(&mut self, stmts: &[Stmt]) {
+        for stmt in stmts {
+            let subscripts = Subscripts::of(stmt, self.array);
+            match stmt {
+                _ if subscripts.is_empty() => {}
+                Stmt::For(f) if self.vars.contains(&f.var) && f.kind.is_parallel() => {
+                    self.found.push((f.var, subscripts));
+                }
+                Stmt::For(f) => self.block(&f.body),
+                Stmt::If { then, otherwise, .. } => {
+                    self.block(then);
+                    self.block(otherwise);
+                }
+                Stmt::Alloc { body, .. } => self.block(body),
+                Stmt::Store { .. }
+                | Stmt::Update { .. }
+                | Stmt::Scatter { .. }
+                | Stmt::Set { .. }
+                | Stmt::Each(_)
+                | Stmt::Barrier => self.outside = true,
+            }
+        }
+    }
 }
 
 /// Whether cells of an array depend on data somewhere, so that nobody knows which.
@@ -155,8 +214,8 @@ impl Visit for Subscripts {
 struct DropDims {
     array: ArrayId,
     dims: Vec<usize>,
-    /// The parallel loop whose iterations have a copy each.
-    private_in: Option<VarId>,
+    /// The parallel loops whose iterations have a copy each.
+    private_in: Vec<VarId>,
 }
 
 impl DropDims {
@@ -186,7 +245,7 @@ impl Rewrite for DropDims {
                 Stmt::Update { target, op, value: self.expr(value) }
             }
             Stmt::For(For { var, kind: LoopKind::Parallel(mut parallel), lo, hi, step, body })
-                if Some(var) == self.private_in =>
+                if self.private_in.contains(&var) =>
             {
                 parallel.private.push(self.array);
                 Stmt::For(For { var, kind: LoopKind::Parallel(parallel), lo, hi, step, body: self.block(body) })

@@ -166,12 +166,32 @@ fn guard(stmt: &Stmt, array: ArrayId) -> Option<(Vec<Index>, Vec<Cond>)> {
         return None;
     }
     let cell = accesses.cell?;
-    // Its cells are proven to be in bounds however often it runs, and where it does not run, the cell keeps its value.
-    if matches!(stmt, Stmt::Each(_)) {
-        return Some((cell, Vec::new()));
+    // What stands in it without a condition is proven to be in bounds however often it runs, and where it does not run, the cell
+    // keeps its value.
+    if let Stmt::Each(each) = stmt {
+        return is_reached(&each.body, array, &mut Vec::new()).then_some((cell, Vec::new()));
     }
     let mut nest = Nest { array, bound: VarsBound::of(stmt), around: Vec::new(), conds: Vec::new() };
     nest.stores(std::slice::from_ref(stmt), true).then_some((cell, nest.conds))
+}
+
+/// Whether the array is stored to without a condition other than data, and in loops that are not empty.
+fn is_reached<'a>(stmts: &'a [Stmt], array: ArrayId, around: &mut Vec<&'a For>) -> bool {
+    stmts.iter().any(|stmt| match stmt {
+        Stmt::Store { array: target, .. } => *target == array,
+        Stmt::Update { target, .. } => target.array() == Some(array),
+        Stmt::Alloc { body, .. } => is_reached(body, array, around),
+        Stmt::Each(each) => is_reached(&each.body, array, around),
+        Stmt::For(f) => {
+            not_empty(f, around) && {
+                around.push(f);
+                let reached = is_reached(&f.body, array, around);
+                around.pop();
+                reached
+            }
+        }
+        Stmt::Set { .. } | Stmt::Scatter { .. } | Stmt::If { .. } | Stmt::Barrier => false,
+    })
 }
 
 /// The loops between the promoted one and a store.

@@ -8,7 +8,9 @@
 //! so that all of the first may be over before the next begins.
 //! Not here: that iterations may run at once, which the schedule's proof knows; registers and instructions.
 
+mod ahead;
 mod barriers;
+mod lanes;
 mod owner;
 mod phases;
 mod registers;
@@ -36,8 +38,9 @@ fn unplaced<T>(why: impl Into<String>) -> Placed<T> {
     Err(Unplaced(why.into()))
 }
 
-/// Gives every block one loop over its threads.
-pub fn threads(mut kernel: Kernel) -> Placed<Kernel> {
+/// Gives every block one loop over its threads. Lanes that are no threads run one after the other.
+pub fn threads(kernel: Kernel) -> Placed<Kernel> {
+    let mut kernel = lanes::spread(kernel);
     if !holds(&kernel.body, &|_| true) {
         return Ok(kernel);
     }
@@ -185,6 +188,7 @@ impl Placer<'_> {
         }
         phases.check_locals(&items)?;
         let own = std::mem::take(&mut phases.private);
+        let items = ahead::ahead(self.kernel, items, &shared);
         let owned = barriers::owned(&items, &phases);
         let body = simplified(barriers::placed(items, &phases, &own));
         let mut body = registers::kept(self.kernel, body, &owned);

@@ -127,12 +127,12 @@ pub fn dependences(scop: &Scop, budget: Budget) -> diag::Result<Dependences> {
         }
         fault => Err(fault),
     });
-    found.map_err(|fault| fault.at("deps"))
+    found.map_err(|fault| fault.of_function("deps", &scop.function))
 }
 
 /// Those of a program in which the writer of every read must be known.
 pub(crate) fn exact_dependences(scop: &Scop) -> diag::Result<Dependences> {
-    compute(scop).map_err(|fault| fault.at("deps"))
+    compute(scop).map_err(|fault| fault.of_function("deps", &scop.function))
 }
 
 fn compute(scop: &Scop) -> Attempt<Dependences> {

@@ -17,8 +17,8 @@ use loops::{
 use program::{Affine, Atom};
 
 use crate::fault::{Attempt, Fault};
-use crate::prove::Proven;
-use crate::scop::{ArrayOrigin, Scop};
+use crate::prove::{Proven, stays_within};
+use crate::scop::{ArrayOrigin, Scop, ScopArray};
 use crate::tree::{self, LoopId, Marks};
 use body::{Body, Names};
 
@@ -32,9 +32,34 @@ pub fn generate(proven: &Proven) -> diag::Result<InBounds> {
         let tree = ast_of_tree(proven)?;
         let mut generator = Generator::new(proven);
         let body = generator.node(&tree, None)?;
-        Ok(InBounds::by_proof(generator.finish(body)?))
+        let shared = std::mem::take(&mut generator.shared);
+        let kernel = with_private_buffers(proven, generator.finish(body)?, &shared)?;
+        Ok(InBounds::by_proof(kernel))
     };
     generate().map_err(|fault| fault.of_loops("loops", &proven.subject().scop.function))
+}
+
+/// Buffers that have cells for every iteration of a parallel loop, but are filled and read within one, are private to iterations: as many
+/// of them as threads are enough, and they stay in their caches.
+fn with_private_buffers(proven: &Proven, mut kernel: Kernel, shared: &[(LoopId, VarId)]) -> Attempt<Kernel> {
+    let (subject, branches) = (proven.subject(), proven.tree().branches());
+    let is_buffer = |array: &&ScopArray| array.origin == ArrayOrigin::Buffer;
+    if shared.is_empty() || !subject.scop.arrays.iter().any(|array| is_buffer(&array)) {
+        return Ok(kernel);
+    }
+    // Which slice is whose shows in simple subscripts only.
+    kernel = loops::simplify(kernel);
+    for (position, array) in subject.scop.arrays.iter().enumerate().filter(|(_, array)| is_buffer(array)) {
+        let mut known: Vec<LoopId> = shared.iter().map(|(id, _)| *id).collect();
+        known.dedup();
+        for id in known {
+            if stays_within(subject, &branches, &array.name, id)? {
+                let vars: Vec<VarId> = shared.iter().filter(|(own, _)| *own == id).map(|(_, var)| *var).collect();
+                kernel = loops::keep_private(kernel, ArrayId(position as u32), &vars);
+            }
+        }
+    }
+    Ok(kernel)
 }
 
 /// The loop program of the tree; with loops cut apart where that is wanted and isl can do it in time.
@@ -91,6 +116,8 @@ struct Generator<'a> {
     locals: Vec<LocalDecl>,
     /// What each name of isl's means here.
     names: HashMap<String, Index>,
+    /// The parallel loops that are placed nowhere, with the variables of their pieces.
+    shared: Vec<(LoopId, VarId)>,
 }
 
 impl<'a> Generator<'a> {
@@ -98,7 +125,7 @@ impl<'a> Generator<'a> {
         let scop = &proven.subject().scop;
         let params = scop.function.params.iter().enumerate();
         let names = params.map(|(position, param)| (param.name.clone(), Index::Param(ParamId(position as u32))));
-        Generator { proven, scop, vars: Vec::new(), locals: Vec::new(), names: names.collect() }
+        Generator { proven, scop, vars: Vec::new(), locals: Vec::new(), names: names.collect(), shared: Vec::new() }
     }
 
     fn finish(self, body: Vec<Stmt>) -> Attempt<Kernel> {
@@ -182,6 +209,9 @@ impl<'a> Generator<'a> {
         let kind = match self.proven.tree().info(id).kind {
             tree::LoopKind::Serial => LoopKind::Serial,
             kind @ (tree::LoopKind::Parallel | tree::LoopKind::Placed(_)) => {
+                if kind.axis().is_none() {
+                    self.shared.push((id, found.var));
+                }
                 let named = self.proven.reductions(id).iter();
                 let reductions =
                     named.map(|named| Reduction { array: ArrayId(named.array.0), op: named.op.combine() }).collect();

@@ -24,7 +24,7 @@ pub struct DependenceGraph {
 impl DependenceGraph {
     /// The graph of a program.
     pub fn new(scop: &Scop, dependences: &Dependences) -> diag::Result<DependenceGraph> {
-        build(scop, dependences).map_err(|fault| fault.at("deps"))
+        build(scop, dependences).map_err(|fault| fault.of_function("deps", &scop.function))
     }
 
     /// Strongly connected components, in an order in which every dependence points forwards; among those that could

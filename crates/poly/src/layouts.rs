@@ -9,7 +9,7 @@ use isl::{Budget, Set};
 use program::{Affine, Atom, Function, Iter, Role};
 
 use crate::fault::{Attempt, Fault};
-use crate::prove::storage::place_map;
+use crate::prove::storage::cell_places;
 use crate::scop::{Laid, Scop, ScopArray};
 use crate::witness::{Sample, show_params, smallest};
 
@@ -20,7 +20,7 @@ const LEFT_OVER: Duration = Duration::from_millis(300);
 pub fn show_layouts(scop: &Scop) -> diag::Result<String> {
     let mut text = format!("layouts {}\n", scop.function.name);
     for array in &scop.arrays {
-        let told = show_array(scop, array).map_err(|fault| fault.at("layouts"))?;
+        let told = show_array(scop, array).map_err(|fault| fault.of_function("layouts", &scop.function))?;
         text.push_str(&told);
     }
     Ok(text)
@@ -71,12 +71,8 @@ fn left_over_in_time(scop: &Scop, array: &ScopArray, laid: &Laid) -> Attempt<Str
 
 /// Cells that share places, and places without a cell.
 fn left_over(scop: &Scop, array: &ScopArray, laid: &Laid) -> Attempt<String> {
-    let before = ScopArray { shape: laid.shape.clone(), first_at_most: None, laid: None, ..array.clone() };
-    let mut declared = scop.clone();
     let Some((id, _)) = scop.array_named(&array.name) else { return Ok(String::new()) };
-    declared.arrays[id.index()] = before;
-    let cells = declared.cells(id)?.intersect_params(scop.context.clone())?;
-    let map = place_map(&declared, id, &laid.places)?.intersect_domain(cells)?;
+    let map = cell_places(scop, id)?;
     let folded = if map.is_injective()? { "every cell has its own place" } else { "cells share places" };
     let room: Set = scop.cells(id)?.intersect_params(scop.context.clone())?;
     let holes = room.subtract(map.range()?)?;
@@ -86,5 +82,6 @@ fn left_over(scop: &Scop, array: &ScopArray, laid: &Laid) -> Attempt<String> {
     let hole: Vec<String> = point.iter().map(i64::to_string).collect();
     let sizes = show_params(&scop.function, &params);
     let sizes = if sizes.is_empty() { String::new() } else { format!(" for {sizes}") };
-    Ok(format!("{folded}; holes, such as [{}]{sizes}", hole.join(", ")))
+    let filled = laid.fill.map_or(String::new(), |value| format!(", filled with {value}"));
+    Ok(format!("{folded}; holes, such as [{}]{sizes}{filled}", hole.join(", ")))
 }

@@ -32,13 +32,13 @@ pub use graph::DependenceGraph;
 /// How much a piece of work may cost.
 pub use isl::Budget;
 pub use layouts::show_layouts;
-pub use loops::Axis;
+pub use loops::{Axis, Dim};
 pub use model::{Parts, affine_subscripts, model, unique};
 pub use propose::{Fusion, propose};
 pub use prove::{
     Instance, InstanceFault, Pair, Proven, Reduction, Subject, Verdict, Violation, may_carry, may_meet, prove,
 };
-pub use prove::{rewriting, storage};
+pub use prove::{holes, parting, rewriting, storage, visits};
 pub use replay::{Disagreement, Replay, Replayed, confirm, replay, replay_small};
 pub use reprove::reprove;
 pub use scop::{Access, ArrayOrigin, Laid, Scop, ScopArray, Statement, StatementKind};

@@ -23,7 +23,7 @@ use inside::Scope;
 
 /// Models one function.
 pub fn model(ctx: &Context, function: &Function) -> diag::Result<Scop> {
-    Modeller::new(ctx, function).and_then(Modeller::run).map_err(|fault| fault.at("model"))
+    Modeller::new(ctx, function).and_then(Modeller::run).map_err(|fault| fault.of_function("model", function))
 }
 
 struct Modeller<'a> {
@@ -198,7 +198,7 @@ impl<'a> Modeller<'a> {
         place.ordered += 1;
         let downwards = (node.step < 0) != node.rev;
         let direction = if downwards { iter.scale(-1) } else { Some(iter) };
-        place.time.push(direction.ok_or_else(|| Fault::bug("a loop index overflows"))?);
+        place.time.push(direction.ok_or(Fault::Overflow("a loop index"))?);
         self.block(&node.body, &place)
     }
 
@@ -377,7 +377,7 @@ impl<'a> Modeller<'a> {
         }
         if let Some(affine) = affine {
             let affine = if taken { Some(affine.clone()) } else { affine.negate() };
-            let affine = affine.ok_or_else(|| Fault::bug("a condition overflows"))?;
+            let affine = affine.ok_or(Fault::Overflow("a condition"))?;
             let frame = self.frame(None, &place.iters)?;
             let mut place = place.clone();
             place.domain = place.domain.intersect(frame.cond(&affine)?)?.coalesce()?;
@@ -525,7 +525,7 @@ impl<'a> Modeller<'a> {
         ty: ScalarType,
         span: Span,
     ) -> Attempt<(ArrayId, Vec<Affine>)> {
-        let overflow = || Fault::bug("the extent of an accumulator overflows");
+        let overflow = || Fault::Overflow("the extent of an accumulator");
         let (mut shape, mut index) = (Vec::new(), Vec::new());
         for iter in &place.iters {
             let (lo, hi) = self.ranges[iter.index()].clone().ok_or_else(|| Fault::bug("an iterator has no range"))?;
@@ -550,7 +550,7 @@ impl<'a> Modeller<'a> {
 
     /// The largest or smallest value of an expression, as one over the parameters.
     fn extreme(&self, affine: &Affine, largest: bool) -> Attempt<Affine> {
-        let overflow = || Fault::bug("a range overflows");
+        let overflow = || Fault::Overflow("a range");
         let mut sum = Affine::constant(affine.constant);
         for (atom, coefficient) in &affine.terms {
             let upwards = largest == (*coefficient > 0);
@@ -690,7 +690,7 @@ fn requirements(params: &Params, function: &Function) -> Attempt<Set> {
 
 /// Which values of the range a stepped loop visits.
 pub(crate) fn stride(node: &For) -> Attempt<Cond> {
-    let size = node.step.checked_abs().ok_or_else(|| Fault::bug("a step overflows"))?;
+    let size = node.step.checked_abs().ok_or(Fault::Overflow("a step"))?;
     if size == 1 {
         return Ok(Cond::TRUE);
     }
@@ -701,7 +701,7 @@ pub(crate) fn stride(node: &For) -> Attempt<Cond> {
         node.bound.hi.sub(&iter).and_then(|gap| gap.sub(&Affine::constant(1)))
     };
     let remainder = distance.and_then(|distance| distance.rem(size));
-    Ok(Cond::Zero(remainder.ok_or_else(|| Fault::bug("a step overflows"))?))
+    Ok(Cond::Zero(remainder.ok_or(Fault::Overflow("a step"))?))
 }
 
 /// `name`, or with the first number behind it that makes it new.

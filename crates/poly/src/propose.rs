@@ -40,7 +40,9 @@ pub(crate) fn propose_some(
 ) -> diag::Result<Option<Tree>> {
     let (scop, dependences) = (&subject.scop, &subject.dependences);
     // isl takes no notice of an instance that needs itself.
-    if !scop.equations.is_empty() && needs_itself(scop, dependences).map_err(|fault| fault.at("schedule"))? {
+    if !scop.equations.is_empty()
+        && needs_itself(scop, dependences).map_err(|fault| fault.of_function("schedule", &scop.function))?
+    {
         return Ok(None);
     }
     // Bounds keep the scheduler from skewing by large or parametric amounts.
@@ -94,7 +96,7 @@ fn compute(
             tracing::debug!(%error, "the scheduler finds no order");
             Ok(None)
         }
-        Err(fault) => Err(fault.at("schedule")),
+        Err(fault) => Err(fault.of_function("schedule", &scop.function)),
     }
 }
 

@@ -428,18 +428,18 @@ pub(crate) struct Loads<'a> {
 
 impl Loads<'_> {
     pub(crate) fn cell(&self, index: &[Affine]) -> Attempt<Vec<i64>> {
-        self.at.cell(index).ok_or_else(|| Fault::bug("a cell overflows"))
+        self.at.cell(index).ok_or(Fault::Overflow("a cell"))
     }
 
     /// The cells that an access may touch.
     pub(crate) fn all_cells(&self, array: ArrayId, index: &[Subscript]) -> Result<Vec<(ArrayId, Vec<i64>)>, Stop> {
         let mut cells = vec![Vec::new()];
         for (subscript, extent) in index.iter().zip(&self.scop.array(array).shape) {
-            let overflow = || Fault::bug("a cell overflows");
+            let overflow = || Fault::Overflow("a cell");
             let coordinates = match subscript {
                 Subscript::Affine(affine) => {
                     let coordinate = self.at.affine(affine).ok_or_else(overflow)?;
-                    coordinate..coordinate.saturating_add(1)
+                    coordinate..coordinate.checked_add(1).ok_or_else(overflow)?
                 }
                 Subscript::Data(_) => 0..self.at.affine(extent).ok_or_else(overflow)?,
             };
@@ -489,11 +489,11 @@ impl Loads<'_> {
                 match affine.as_ref().map(|cond| self.at.cond(cond)) {
                     Some(Some(true)) => self.expr(then),
                     Some(Some(false)) => self.expr(otherwise),
-                    Some(None) => Err(Fault::bug("a condition overflows").into()),
+                    Some(None) => Err(Fault::Overflow("a condition").into()),
                     None => {
                         for (branch, taken) in [(then, true), (otherwise, false)] {
                             let known = program::branch_condition(cond, None, taken);
-                            if self.at.cond(&known).ok_or_else(|| Fault::bug("a condition overflows"))? {
+                            if self.at.cond(&known).ok_or(Fault::Overflow("a condition"))? {
                                 self.expr(branch)?;
                             }
                         }

@@ -1,14 +1,17 @@
 //! Proving loops again that were stored: do they touch only cells that exist, and may their parallel iterations run at once?
 //!
 //! In: verified loops from anywhere, and the function that they claim to be of.  Out: the same loops as [`InBounds`], or why not.
-//! Nothing is taken from where the loops come from: domains are those that the loops themselves span.
+//! Nothing is taken from where the loops come from: domains are those that the loops themselves span. Most subscripts are shown to be
+//! inside by substitution (`quick`); isl is asked about those of the other kernels, and about parallel loops.
 //! Not here: that the loops compute what the function says.
 
+mod forms;
+mod quick;
 mod races;
 
 use isl::{Aff, Context, Dim, LocalSpace, PwAff, Set, Space, Val};
 use loops::{ArrayId, CompareOp, Cond, Each, Expr, ExprKind, For, InBounds, Index, Kernel, LoopKind, Stmt, Target};
-use loops::{VarId, Verified};
+use loops::{VarId, Verified, Visit};
 use program::{BinaryOp, Function, Role, UnaryOp};
 
 use crate::fault::{Attempt, Fault};
@@ -21,12 +24,17 @@ use races::Region;
 pub fn reprove(ctx: &Context, function: &Function, loops: Verified) -> Result<InBounds, String> {
     let mut kernel = loops.into_kernel();
     adopt(&mut kernel, function)?;
+    let are_inside = context(function).is_some_and(|context| quick::is_inside(&kernel, &context));
+    if are_inside && !has_parallel_loops(&kernel) {
+        return Ok(InBounds::by_proof(kernel));
+    }
     let proven = || -> Attempt<Result<(), String>> {
         let params = Params::new(ctx, function)?;
-        let context = model::context(&params, function)?;
+        let sizes = model::context(&params, function)?;
+        let (kernel, params) = (&kernel, &params);
         let mut prover =
-            Prover { kernel: &kernel, ctx, params: &params, vars: Vec::new(), regions: Vec::new(), seen: Vec::new() };
-        let everything = Set::universe(params.space().set_from_params()?)?.intersect_params(context)?;
+            Prover { kernel, ctx, params, are_inside, vars: Vec::new(), regions: Vec::new(), seen: Vec::new() };
+        let everything = Set::universe(params.space().set_from_params()?)?.intersect_params(sizes)?;
         Ok(match prover.block(&kernel.body, &everything) {
             Ok(()) => Ok(()),
             Err(Stop::Unproven(why)) => Err(why),
@@ -38,6 +46,26 @@ pub fn reprove(ctx: &Context, function: &Function, loops: Verified) -> Result<In
         Ok(Err(why)) => Err(why),
         Err(fault) => Err(fault.at("reprove").to_string()),
     }
+}
+
+/// What is required of sizes.
+fn context(function: &Function) -> Option<Vec<Cond>> {
+    let required = function.context.iter().map(|requirement| requirement.cond.clone());
+    let all = required.chain(function.derived_facts());
+    all.map(|cond| Cond::of_affine(&cond, &|id| Some(Index::Param(id)), &|_| None)).collect()
+}
+
+fn has_parallel_loops(kernel: &Kernel) -> bool {
+    struct Parallel(bool);
+    impl Visit for Parallel {
+        fn stmt(&mut self, stmt: &Stmt) {
+            self.0 |= matches!(stmt, Stmt::For(f) if f.kind.is_parallel());
+            self.descend_stmt(stmt);
+        }
+    }
+    let mut found = Parallel(false);
+    found.block(&kernel.body);
+    found.0
 }
 
 /// The arguments must be those of the function, whose names they get.
@@ -97,6 +125,8 @@ struct Prover<'a> {
     kernel: &'a Kernel,
     ctx: &'a Context,
     params: &'a Params,
+    /// All subscripts are known to be inside.
+    are_inside: bool,
     /// The loops around, one dimension of the present domain each.
     vars: Vec<VarId>,
     /// The parallel loops among them.
@@ -268,6 +298,9 @@ impl<'a> Prover<'a> {
     }
 
     fn inside(&self, array: ArrayId, position: usize, subscript: &Index, domain: &Set) -> Proof<()> {
+        if self.are_inside {
+            return Ok(());
+        }
         let decl = self.kernel.arrays.get(array.index()).ok_or_else(|| Fault::bug("an array is missing"))?;
         let extent = decl.shape.get(position).ok_or_else(|| Fault::bug("a dimension is missing"))?;
         let space = domain.get_space()?;

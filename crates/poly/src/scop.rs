@@ -4,11 +4,13 @@ use std::fmt;
 
 use diag::Span;
 use isl::{Map, Set, UnionMap, UnionSet};
-use program::{Affine, ArrayId, Each, Expr, ExprKind, Function, IterId, ReduceOp, Role, ScalarType, Subscript};
+use program::{
+    Affine, ArrayId, Cond, Each, Expr, ExprKind, Function, IterId, ReduceOp, Role, ScalarType, Subscript, Value,
+};
 
 use crate::equations::Equations;
 use crate::fault::{Attempt, Fault};
-use crate::sets::Params;
+use crate::sets::{Frame, Params};
 use crate::tree::{Entry, StatementId, Tree};
 use crate::witness::At;
 
@@ -64,6 +66,8 @@ pub struct Laid {
     pub places: Vec<Affine>,
     /// The names of the subscripts, for people.
     pub names: Vec<String>,
+    /// What is in the places that hold no cell, if somebody has seen to that.
+    pub fill: Option<Value>,
 }
 
 /// Where an array comes from.
@@ -236,6 +240,15 @@ impl Scop {
             };
             self.statements[branch.statement.index()].time = branch.entries.iter().filter_map(component).collect();
         }
+    }
+
+    /// Whether a condition holds for every instance of a statement.
+    pub fn always(&self, statement: &Statement, cond: &Cond) -> diag::Result<bool> {
+        let holds = || -> Attempt<bool> {
+            let frame = Frame::new(&self.params, &self.function, Some(&statement.name), &statement.iters)?;
+            Ok(statement.domain.is_subset(&frame.cond(cond)?)?)
+        };
+        holds().map_err(|fault| fault.at("schedule"))
     }
 
     /// A statement by its id.

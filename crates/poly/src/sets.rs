@@ -200,7 +200,7 @@ pub fn in_range(bound: &Bound) -> Attempt<Cond> {
     let to = bound.hi.sub(&iter).and_then(|gap| gap.sub(&Affine::constant(1)));
     match (from, to) {
         (Some(from), Some(to)) => Ok(Cond::And(vec![Cond::NonNegative(from), Cond::NonNegative(to)])),
-        _ => Err(Fault::bug("a bound overflows")),
+        _ => Err(Fault::Overflow("a bound")),
     }
 }
 

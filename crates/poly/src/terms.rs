@@ -151,7 +151,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn load(&mut self, array: ArrayId, index: &[Affine]) -> Result<Number, Stop> {
-        let cell = self.at.cell(index).ok_or_else(|| Fault::bug("a cell overflows"))?;
+        let cell = self.at.cell(index).ok_or(Fault::Overflow("a cell"))?;
         Ok(self.content((array, cell)))
     }
 
@@ -167,7 +167,7 @@ impl Run<'_> {
         for subscript in index {
             numbers.push(match subscript {
                 Subscript::Affine(affine) => {
-                    let value = self.at.affine(affine).ok_or_else(|| Fault::bug("an index overflows"))?;
+                    let value = self.at.affine(affine).ok_or(Fault::Overflow("an index"))?;
                     self.terms.number(Term::Const(ScalarType::I64, value as u64))
                 }
                 Subscript::Data(expr) => self.expr(expr)?,
@@ -220,7 +220,7 @@ impl Run<'_> {
         let term = match &expr.kind {
             ExprKind::Const(value) => Term::Const(expr.ty, bits(*value)),
             ExprKind::Index(affine) => {
-                let value = self.at.affine(affine).ok_or_else(|| Fault::bug("an index overflows"))?;
+                let value = self.at.affine(affine).ok_or(Fault::Overflow("an index"))?;
                 Term::Const(ScalarType::I64, value as u64)
             }
             ExprKind::Scalar(id) => Term::Scalar(id.0),
@@ -232,13 +232,23 @@ impl Run<'_> {
                 Term::Gather(self.subscripts(index)?, contents)
             }
             ExprKind::Unary(op, operand) => Term::Unary(*op, self.expr(operand)?),
-            ExprKind::Binary(op, lhs, rhs) => Term::Binary(*op, self.expr(lhs)?, self.expr(rhs)?),
+            ExprKind::Binary(op, lhs, rhs) => {
+                let (lhs, rhs) = (self.expr(lhs)?, self.expr(rhs)?);
+                // What is in holes that are filled: these products are known without arithmetic.
+                let zero = self.terms.number(Term::Const(expr.ty, bits(Value::from_i64(expr.ty, 0))));
+                let one = self.terms.number(Term::Const(expr.ty, bits(Value::from_i64(expr.ty, 1))));
+                match op {
+                    BinaryOp::Mul if (lhs, rhs) == (zero, zero) => return Ok(zero),
+                    BinaryOp::Mul if (lhs, rhs) == (one, one) => return Ok(one),
+                    _ => Term::Binary(*op, lhs, rhs),
+                }
+            }
             ExprKind::Cast(operand) => Term::Cast(expr.ty, self.expr(operand)?),
             ExprKind::Select { cond, affine, then, otherwise } => {
                 match affine.as_ref().map(|cond| self.at.cond(cond)) {
                     Some(Some(true)) => return self.expr(then),
                     Some(Some(false)) => return self.expr(otherwise),
-                    Some(None) => return Err(Fault::bug("a condition overflows").into()),
+                    Some(None) => return Err(Fault::Overflow("a condition").into()),
                     None => {
                         let open = |taken| self.at.cond(&program::branch_condition(cond, None, taken)) != Some(false);
                         match (open(true), open(false)) {

@@ -31,7 +31,12 @@ pub(crate) fn smallest(set: Set, context: &Set) -> Attempt<Option<Sample>> {
     }
     let set = set.intersect(sum.eq_set(Aff::zero_on_domain_space(space)?)?)?;
     let set = set.move_dims(Dim::Set, 1, Dim::Param, 0, params)?;
-    let mut point = set.clone().lexmin()?.sample_point()?;
+    let mut point = match set.clone().lexmin() {
+        Ok(smallest) => smallest.sample_point()?,
+        // What a saved tree adds to a program may go down without end.
+        Err(isl::Error::Isl { kind: isl::ErrorKind::Invalid, .. }) => descend(set.clone(), 1 + params + dims)?,
+        Err(error) => return Err(error.into()),
+    };
     // isl can lose the integers of a minimum in which a coordinate must be even or odd.
     if point.is_void()? {
         point = descend(set, 1 + params + dims)?;

@@ -4,6 +4,7 @@
 
 use diag::Span;
 use index::{IterId, ParamId, id};
+use syntax::script::Step;
 
 use crate::{Affine, BinaryOp, Cond, Derived, ReduceOp, ScalarType, UnaryOp, Value};
 
@@ -54,6 +55,21 @@ pub struct Function {
     pub calls: Vec<InlinedCall>,
     /// The extents of arguments that callers see, where these are products of the extents in here.
     pub outside: Vec<(ArrayId, Vec<Affine>)>,
+    /// Where arrays are kept, as it is written; what it means is for the compiled program alone.
+    pub layouts: Vec<Step>,
+    /// Arguments that callers hand over in another layout than row by row.
+    pub stored: Vec<Stored>,
+}
+
+/// An argument whose cells are, for callers, in other places than its subscripts say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The argument.
+    pub array: ArrayId,
+    /// How many places there are, per dimension.
+    pub shape: Vec<Affine>,
+    /// Where a cell is; `IterId(n)` is its n-th subscript.
+    pub places: Vec<Affine>,
 }
 
 /// A call that was replaced by the statements of the function called.
@@ -521,6 +537,9 @@ impl Function {
 
     /// The extents of an array as callers see it.
     pub fn outside_shape(&self, id: ArrayId) -> &[Affine] {
+        if let Some(stored) = self.stored.iter().find(|stored| stored.array == id) {
+            return &stored.shape;
+        }
         match self.outside.iter().find(|(array, _)| *array == id) {
             Some((_, shape)) => shape,
             None => &self.array(id).shape,

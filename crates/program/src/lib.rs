@@ -23,7 +23,7 @@ pub use half::{bf16, f16};
 pub use index::{Affine, AffineCond as Cond, Atom, IterId, ParamId};
 pub use ir::{
     ArgRef, Array, ArrayId, Assign, Bound, CounterId, DataRange, Each, Expr, ExprKind, For, Function, InlinedCall,
-    Iter, Node, Param, Program, Requirement, Role, Scalar, ScalarId, Scatter, Subscript,
+    Iter, Node, Param, Program, Requirement, Role, Scalar, ScalarId, Scatter, Stored, Subscript,
 };
 pub use lower::{branch_condition, lower, lower_condition, lower_index};
 pub use scalar::{BinaryOp, ReduceOp, ScalarType, UnaryOp, Value};

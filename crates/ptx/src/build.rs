@@ -39,7 +39,7 @@ impl Builder {
     }
 
     pub fn shared(&mut self, name: impl Into<String>, align: u32, bytes: u64) -> VariableId {
-        self.kernel.variables.push(Variable { name: name.into(), align, bytes: Some(bytes) });
+        self.kernel.variables.push(Variable { name: name.into(), space: Space::Shared, align, bytes: Some(bytes) });
         VariableId(self.kernel.variables.len() as u32 - 1)
     }
 

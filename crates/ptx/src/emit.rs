@@ -19,6 +19,7 @@ mod index;
 mod known;
 mod locals;
 mod reuse;
+mod warp;
 mod widen;
 
 use diag::deadline;
@@ -32,6 +33,8 @@ use crate::verify::{self, Problem, verify};
 pub struct Program {
     /// The loops it was made of: declarations of parameters, scalars and arrays.
     pub loops: loops::Kernel,
+    /// How many of the arrays its caller knows: the first ones. The others are local.
+    pub given: usize,
     pub module: verify::Verified,
     pub host: Vec<HostStep>,
 }
@@ -106,15 +109,16 @@ fn unsupported<T>(what: impl Into<String>) -> Emit<T> {
 
 /// Translates a loop tree for a target.
 pub fn emit(loops: &Verified, target: Target) -> Emit<Program> {
+    let given = loops.arrays.len();
     let placed = loops::threads((**loops).clone()).map_err(|loops::Unplaced(why)| EmitError::Unsupported(why))?;
     if deadline::check("ptx").is_err() {
         return Err(EmitError::OutOfTime);
     }
     let loops = loops::verify(placed).map_err(|error| EmitError::Threads(error.to_string()))?;
-    let (host, kernels) = host::split(&loops, target)?;
+    let (host, kernels, loops) = host::split(loops, target)?;
     let module = Module { target, files: Vec::new(), kernels };
     let module = verify(module).map_err(EmitError::Invalid)?;
-    Ok(Program { loops: (*loops).clone(), module, host })
+    Ok(Program { loops: (*loops).clone(), given, module, host })
 }
 
 /// The kernels of a program so far, and the name of the next.

@@ -32,6 +32,8 @@ use code::{Code, decode};
 
 /// The most shared memory that a block of any architecture has.
 const MAX_SHARED: u64 = 227 << 10;
+/// The most memory that the threads of a block have for themselves.
+const MAX_LOCAL: u64 = 64 << 20;
 
 /// A module that is ready to run.
 #[derive(Debug)]
@@ -103,6 +105,11 @@ impl Emulator {
         let shared_bytes = code.static_shared.next_multiple_of(16) + launch.dynamic_shared;
         if shared_bytes > MAX_SHARED {
             return Err(Fault::launch(format!("{shared_bytes} bytes of shared memory; a block has {MAX_SHARED}")));
+        }
+        let threads: u64 = launch.block.iter().map(|axis| u64::from(*axis)).product();
+        if code.local_bytes.saturating_mul(threads) > MAX_LOCAL {
+            let (bytes, all) = (code.local_bytes, threads);
+            return Err(Fault::launch(format!("{bytes} bytes for each of {all} threads; a block has {MAX_LOCAL}")));
         }
         memory.forget_accesses();
         let grid = Grid {

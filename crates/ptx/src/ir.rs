@@ -119,10 +119,12 @@ pub struct Register {
     pub ty: Type,
 }
 
-/// An array of bytes in shared memory.
+/// An array of bytes in shared memory, or one of which each thread has its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
     pub name: String,
+    /// `Shared` or `Local`.
+    pub space: Space,
     pub align: u32,
     /// `None`: as much as the launch asks for.
     pub bytes: Option<u64>,
@@ -176,23 +178,23 @@ impl Kernel {
         (offsets, at)
     }
 
-    /// Where each variable starts in shared memory, and how long all of fixed size are. Those whose size the launch
-    /// gives start at the end.
-    pub fn variable_offsets(&self) -> (Vec<u64>, u64) {
-        let mut at = 0u64;
+    /// Where each variable starts in shared memory, or in that of its thread, and how long all of fixed size are in the former and in the latter. Those
+    /// whose size the launch gives start at the end.
+    pub fn variable_offsets(&self) -> (Vec<u64>, [u64; 2]) {
+        let mut ends = [0u64; 2];
         let mut offsets = vec![0; self.variables.len()];
         for (offset, variable) in offsets.iter_mut().zip(&self.variables) {
             if let Some(bytes) = variable.bytes {
-                at = at.next_multiple_of(u64::from(variable.align.max(1)));
-                *offset = at;
-                at += bytes;
+                let at = &mut ends[usize::from(variable.space == Space::Local)];
+                *offset = at.next_multiple_of(u64::from(variable.align.max(1)));
+                *at = *offset + bytes;
             }
         }
         for (offset, variable) in offsets.iter_mut().zip(&self.variables) {
             if variable.bytes.is_none() {
-                *offset = at.next_multiple_of(u64::from(variable.align.max(1)));
+                *offset = ends[0].next_multiple_of(u64::from(variable.align.max(1)));
             }
         }
-        (offsets, at)
+        (offsets, ends)
     }
 }

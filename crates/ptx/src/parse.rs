@@ -11,7 +11,7 @@ mod scope;
 use pest::Parser;
 use pest::iterators::Pair;
 
-use crate::ir::{Guard, Instruction, Kernel, Module, Op, Param, SourcePlace, Statement, Target, Type};
+use crate::ir::{Guard, Instruction, Kernel, Module, Op, Param, SourcePlace, Space, Statement, Target, Type};
 use operand::{Raw, read_operand};
 use scope::{Name, Scopes};
 
@@ -276,7 +276,8 @@ impl<'a> ModuleReader<'a> {
             return self.error(&pair, format!("`{name}` is larger than any shared memory"));
         }
         let known = match space {
-            ".shared" => Name::Shared { align, bytes, id: None },
+            ".shared" => Name::Memory { space: Space::Shared, align, bytes, id: None },
+            ".local" => Name::Memory { space: Space::Local, align, bytes, id: None },
             space => Name::Other(space.trim_start_matches('.').to_owned()),
         };
         self.scopes.declare(&name, known);

@@ -51,7 +51,8 @@ fn print_kernel(kernel: &Kernel, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     print_registers(kernel, f)?;
     for variable in &kernel.variables {
         if let Some(bytes) = variable.bytes {
-            writeln!(f, "    .shared .align {} .b8 {}[{bytes}];", variable.align, variable.name)?;
+            let (space, align, name) = (variable.space.word(), variable.align, &variable.name);
+            writeln!(f, "    .{space} .align {align} .b8 {name}[{bytes}];")?;
         }
     }
     writeln!(f)?;

@@ -113,7 +113,7 @@ impl<M: Machine> Host<'_, M> {
         };
         check("parameters", kernel.params.len(), self.params.len())?;
         check("scalars", kernel.scalars.len(), self.scalars.len())?;
-        check("arrays", kernel.arrays.len(), arrays.len())?;
+        check("arrays", self.program.given, arrays.len())?;
         for (declared, value) in kernel.scalars.iter().zip(self.scalars) {
             if declared.ty != value.ty() {
                 let message = format!("`{}` is {}, not {}", declared.name, declared.ty, value.ty());
@@ -124,6 +124,8 @@ impl<M: Machine> Host<'_, M> {
     }
 
     fn upload(&mut self, arrays: &[Option<Data>]) -> Result<(), RunError> {
+        // What `emit` has added are local arrays.
+        let arrays = arrays.iter().map(Option::as_ref).chain(std::iter::repeat(None));
         for (declared, data) in self.program.loops.arrays.iter().zip(arrays) {
             let mut cells = 1i64;
             for extent in &declared.shape {

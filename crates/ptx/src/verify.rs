@@ -129,7 +129,7 @@ impl KernelCheck<'_> {
                 self.report(None, format!("`{name}` is declared twice"));
             }
         }
-        let shared = kernel.variable_offsets().1;
+        let shared = kernel.variable_offsets().1[0];
         if shared > MAX_SHARED {
             self.report(None, format!("{shared} bytes of shared memory; at most {MAX_SHARED} may be static"));
         }

@@ -248,10 +248,12 @@ fn reductions_over_parallel_loops_run_in_order() {
 }
 
 #[test]
-fn locals_that_are_handed_on_keep_all_in_one_thread() {
+fn locals_that_are_handed_on_are_kept_in_memory() {
     let (program, _) = check(HANDED, &[9], &[], &[9, 9]);
-    let [HostStep::Launch(plan)] = program.host.as_slice() else { panic!("{:?}", program.host) };
-    assert!(plan.axes.is_empty());
+    let [HostStep::Launch(first), HostStep::Launch(second)] = program.host.as_slice() else {
+        panic!("{:?}", program.host)
+    };
+    assert!(first.axes.is_empty() && second.axes.len() == 1, "{:?}", program.host);
 }
 
 #[test]

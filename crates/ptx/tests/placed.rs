@@ -17,8 +17,8 @@ struct Case {
     barriers: usize,
 }
 
-const CASES: [Case; 12] = [
-    Case { text: TILES, params: &[2, 2, 3], cells: &[96, 96, 64], barriers: 2 },
+const CASES: [Case; 17] = [
+    Case { text: TILES, params: &[2, 2, 3], cells: &[96, 96, 64], barriers: 1 },
     Case { text: TRANSPOSE, params: &[2, 3], cells: &[6 * 64, 6 * 64], barriers: 1 },
     Case { text: STENCIL, params: &[5], cells: &[42, 40], barriers: 1 },
     Case { text: NEIGHBOURS, params: &[4], cells: &[32, 32, 32], barriers: 1 },
@@ -30,9 +30,14 @@ const CASES: [Case; 12] = [
     Case { text: SOFTMAX, params: &[3], cells: &[3 * 16, 3 * 16], barriers: 3 },
     Case { text: ALTERNATING, params: &[2, 5], cells: &[16], barriers: 2 },
     Case { text: NO_BLOCK, params: &[], cells: &[16, 16], barriers: 1 },
+    Case { text: LANES, params: &[3, 200], cells: &[600, 3], barriers: 2 },
+    Case { text: LANES_IN_STRIPS, params: &[2, 3], cells: &[2 * 3072, 2], barriers: 4 },
+    Case { text: LANES_OF_A_WARP, params: &[2, 77], cells: &[154, 2, 2], barriers: 0 },
+    Case { text: LANES_TWICE, params: &[2, 150], cells: &[300, 300], barriers: 4 },
+    Case { text: LANES_IN_STEPS, params: &[2, 7], cells: &[256], barriers: 1 },
 ];
 
-/// A tile of each operand in shared memory.
+/// A tile of each operand in shared memory, and the next one on its way: one barrier for each of them.
 const TILES: &str = "
 kernel tiles(N, M, K; A: in f32[4 * N, 4 * K], B: in f32[4 * K, 4 * M], C: out f32[4 * N, 4 * M]) {
     array s: f32[4, 4]
@@ -186,6 +191,62 @@ kernel alone(; x: in f32[16], y: out f32[16]) {
     alloc s in shared {
         parallel(thread.x) for i in 0..16 { s[i] = x[i] }
         parallel(thread.x) for j in 0..16 { y[j] = s[15 - j] }
+    }
+}";
+
+/// A row for each block, a lane for each thread: their sums meet in shared memory.
+const LANES: &str = "
+kernel lanes(N, M; x: in f32[N, M], y: out f32[N]) {
+    local s: f32
+    parallel for i in 0..N {
+        s = 0.5
+        vector(64) for k in 0..M { s += x[i, k] * x[i, k] }
+        y[i] = s
+    }
+}";
+
+/// Lanes that have four neighbours each.
+const LANES_IN_STRIPS: &str = "
+kernel strips(N, M; x: in f32[N, 1024 * M], y: out f32[N]) {
+    local s: f32
+    parallel(block.x) for i in 0..N {
+        s = 0.0
+        vector(256) for k in 0..256 * M { unroll for l in 0..4 { s += x[i, 4 * k + l] } }
+        y[i] = s
+    }
+}";
+
+/// A warp needs no barrier of the block; 64 bits are shuffled in two parts.
+const LANES_OF_A_WARP: &str = "
+kernel warp(N, M; x: in f64[N, M], y: out f64[N], z: out f64[N]) {
+    parallel for i in 0..N {
+        y[i] = 0.0
+        z[i] = x[i, 0]
+        vector(32) for k in 3..M { y[i] += x[i, k] }
+        vector(32) for l in 0..M by 2 { z[i] max= x[i, l] }
+    }
+}";
+
+/// What one reduction has found is used by the lanes of the next.
+const LANES_TWICE: &str = "
+kernel twice(N, M; x: in f32[N, M], y: out f32[N, M]) {
+    local m: f32
+    local s: f32
+    parallel for i in 0..N {
+        m = x[i, 0]
+        vector(64) for j in 0..M { m max= x[i, j] }
+        s = 0.0
+        vector(64) for k in 0..M { s += exp(x[i, k] - m) }
+        vector(64) for l in 0..M { y[i, l] = exp(x[i, l] - m) / s }
+    }
+}";
+
+/// One group of lanes needs what another has written.
+const LANES_IN_STEPS: &str = "
+kernel steps(N, T; x: inout i32[N, 128]) {
+    parallel for i in 0..N {
+        for t in 0..T { vector(64) for k in 0..64 { x[i, k] = x[i, 127 - k] + 1 } }
+        vector(64) for l in 64..128 { x[i, l] = x[i, 127 - l] * 2 }
     }
 }";
 

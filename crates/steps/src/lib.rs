@@ -6,8 +6,11 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod algebra;
+mod bounds;
 mod read;
 mod rearrange;
+mod refusal;
 mod rewrite;
 mod saved;
 mod show;
@@ -19,8 +22,11 @@ use std::rc::Rc;
 
 use diag::Diagnostic;
 use poly::{Subject, Tree};
+use program::{Function, Stored};
 
-pub use read::{Unread, read};
+use refusal::Refusal;
+
+pub use read::{Unread, read, read_layout};
 pub use rearrange::gathered;
 pub use saved::{NotATree, read_yaml, to_yaml};
 pub use show::{show, show_reasoned, show_script};
@@ -47,13 +53,22 @@ pub enum Outcome {
     Changed(Box<Diagnostic>),
 }
 
+/// The argument that a step says callers hand over in a layout, if it does.
+pub fn stored(function: &Function, step: &Step) -> diag::Result<Option<Stored>> {
+    rewrite::stored(function, step).map_err(|refusal| match refusal {
+        Refusal::Misplaced(diagnostic) => diag::Error::User(vec![*diagnostic]),
+        Refusal::Fault(fault) => fault.at("schedule"),
+        Refusal::Failed(error) => error,
+    })
+}
+
 /// Applies a step to a state that has been proven.
 pub fn apply(state: &State, step: &Step) -> diag::Result<Outcome> {
     if step.rewrites() {
         return rewrite::apply(state, step);
     }
-    Ok(match rearrange::apply(&state.subject.scop, &state.tree, step) {
-        Ok(tree) => Outcome::Done(State { subject: Rc::clone(&state.subject), tree }),
-        Err(diagnostic) => Outcome::Misplaced(diagnostic),
-    })
+    match rearrange::apply(&state.subject.scop, &state.tree, step) {
+        Ok(tree) => Ok(Outcome::Done(State { subject: Rc::clone(&state.subject), tree })),
+        Err(refusal) => refusal.told(step),
+    }
 }

@@ -1,12 +1,13 @@
 //! From the words of a script to steps: which operands each verb takes is known here.
 
 use diag::{Diagnostic, Span};
+use layout::iter::{Operation, SplitKind, SwizzleKind};
 use poly::Axis;
 use program::Function;
 use syntax::ast::{Expr, ExprKind, Ident};
 use syntax::script;
 
-use crate::step::{Formula, Loops, Place, Relation, Step, Storage, Target, Verb, Word};
+use crate::step::{Condition, Formula, Loops, Place, Relation, Step, Storage, Target, Verb, Word};
 use crate::verbs::{Clause, VERBS, verbs};
 use crate::xor;
 
@@ -20,12 +21,30 @@ pub fn read(step: &script::Step, function: &Function) -> Result<Step, Unread> {
     let reader = Reader { step };
     reader.clauses().map_err(|diagnostic| vec![*diagnostic])?;
     let verb = match step.verb.name.as_str() {
-        "split" => reader.split(function)?,
+        "split" if step.by.is_empty() => reader.split(function)?,
+        "loops" => reader.counting(function)?,
+        "detach" => reader.detach(function)?,
         "map" => reader.map(function)?,
         "layout" => reader.layout(function)?,
         _ => reader.verb().map_err(|diagnostic| vec![*diagnostic])?,
     };
     Ok(Step { verb, span: step.span })
+}
+
+/// Reads a line of a function that says where an array is kept: `layout` as in a script, or `stored` for what callers hand over.
+pub fn read_layout(line: &script::Step, function: &Function) -> Result<Step, Unread> {
+    let stored = line.verb.name == "stored";
+    let mut line = line.clone();
+    line.verb.name = "layout".into();
+    if let Some(name) = line.names.first().filter(|_| stored) {
+        let message = "what callers hand over keeps its name; `as` names the copy of an argument";
+        return Err(vec![Diagnostic::error("E0512", name.span, message)]);
+    }
+    let mut step = read(&line, function)?;
+    if let Verb::Layout { given, .. } = &mut step.verb {
+        *given = stored;
+    }
+    Ok(step)
 }
 
 fn word(ident: &Ident) -> Word {
@@ -64,6 +83,7 @@ impl Reader<'_> {
             (Clause::Maps, !step.maps.is_empty()),
             (Clause::Layout, step.storage.is_some()),
             (Clause::Axis, step.axis.is_some()),
+            (Clause::Fill, step.fill.is_some()),
         ];
         match given.into_iter().find(|(clause, given)| *given && !clauses.contains(clause)) {
             Some((clause, _)) => self.misuse(step.span, format!("`{}` takes no `{}`", self.name(), clause.name())),
@@ -116,7 +136,21 @@ impl Reader<'_> {
             "interchange" => Verb::Interchange { loops: self.so_many(2, "two loops")? },
             "reorder" => Verb::Reorder { loops: self.loops()? },
             "skew" => Verb::Skew { loops: self.so_many(2, "two loops")?, factor: self.amount()? },
+            "shift" if self.step.by.is_empty() && self.loops()?.names().len() == 2 => {
+                self.recount(Operation::Swizzle(SwizzleKind::CyclicShift), 2)?
+            }
+            "shift" if !self.step.names.is_empty() => {
+                return self.misuse(self.step.names[0].span, "a loop that starts later keeps its name");
+            }
             "shift" => Verb::Shift { loops: self.so_many(1, "one loop")?, distance: self.amount()? },
+            "split" => self.pieces(SplitKind::Inner)?,
+            "outer_split" => self.pieces(SplitKind::Outer)?,
+            "merge" => self.recount(Operation::Merge, 1)?,
+            "swizzle" => self.recount(Operation::Swizzle(SwizzleKind::Xor), 2)?,
+            "resize" => match self.step.by.as_slice() {
+                [left, right] => self.recount(Operation::Resize { left: left.value, right: right.value }, 1)?,
+                _ => return self.misuse(self.step.span, "`resize` takes two numbers behind `by`: in front and behind"),
+            },
             "reverse" => {
                 let loops = self.so_many(1, "one loop")?;
                 if let Some(number) = self.step.by.first() {
@@ -171,9 +205,50 @@ impl Reader<'_> {
             "compute_at" => {
                 Verb::ComputeAt { array: self.array()?, at: self.place()?, name: self.step.names.first().map(word) }
             }
+            "extend" => Verb::Extend { loops: self.so_many(1, "one loop")?, size: self.sizes(1)?[0] },
             "inline" => Verb::Inline { array: self.array()? },
+            "expand" => {
+                let target = self.single()?;
+                let indices: Vec<Word> = target.loops.iter().flatten().map(word).collect();
+                if indices.is_empty() {
+                    return self.misuse(target.name.span, "`expand` needs the indices of loops: `expand a[j]`");
+                }
+                Verb::Expand { array: word(&target.name), indices, name: self.step.names.first().map(word) }
+            }
             _ => return Err(self.unknown()),
         })
+    }
+
+    /// A split of one loop into two.
+    fn pieces(&self, kind: SplitKind) -> Read<Verb> {
+        if let Some(condition) = &self.step.condition {
+            return self.misuse(condition.span, "`split` takes a size or a condition, not both");
+        }
+        self.so_many(1, "one loop")?;
+        self.recount(Operation::Split { kind, factor: self.sizes(1)?[0] }, 2)
+    }
+
+    /// An operation on the domains of loops, which makes so many new ones.
+    fn recount(&self, operation: Operation, made: usize) -> Read<Verb> {
+        let loops = match operation {
+            Operation::Split { .. } | Operation::Resize { .. } => self.so_many(1, "one loop")?,
+            Operation::Merge | Operation::Swizzle(_) => self.so_many(2, "two loops")?,
+        };
+        Ok(Verb::Recount { loops, operation, names: self.names(made)? })
+    }
+
+    /// Operations on the domains of loops, and which iterations run.
+    fn counting(&self, function: &Function) -> Result<Verb, Unread> {
+        let read = || -> Read<(Loops, Word)> {
+            let loops = self.loops()?;
+            match &self.step.storage {
+                Some(script::Storage::Notation { text, span }) => Ok((loops, Word { text: text.clone(), span: *span })),
+                _ => self.misuse(self.step.span, "`loops` takes operations behind `=`"),
+            }
+        };
+        let (loops, text) = read().map_err(|diagnostic| vec![*diagnostic])?;
+        let predicate = self.step.condition.as_ref().map(|expr| condition(function, expr)).transpose()?;
+        Ok(Verb::Loops { loops, text, predicate })
     }
 
     /// All targets, which must name the same loops.
@@ -318,19 +393,33 @@ impl Reader<'_> {
     }
 
     fn split(&self, function: &Function) -> Result<Verb, Unread> {
-        let whole = || -> Read<(Loops, &Expr)> {
-            self.single()?;
-            let loops = self.so_many(1, "one loop")?;
-            match &self.step.condition {
-                Some(condition) => Ok((loops, condition)),
-                None => self.misuse(self.step.span, "`split` needs a condition, behind `where`"),
-            }
+        let one = |diagnostic: Box<Diagnostic>| vec![*diagnostic];
+        let loops = self.single().and_then(|_| self.so_many(1, "one loop")).map_err(one)?;
+        if self.step.condition.is_none() {
+            let what = "`split` needs a size, behind `by`, or a condition, behind `where`";
+            return self.misuse(self.step.span, what).map_err(one);
+        }
+        Ok(Verb::Split { loops, condition: self.condition(function)? })
+    }
+
+    fn detach(&self, function: &Function) -> Result<Verb, Unread> {
+        let one = |diagnostic: Box<Diagnostic>| vec![*diagnostic];
+        let target = self.single().map_err(one)?;
+        if target.loops.is_some() {
+            let what = "`detach` takes a statement, without loops";
+            return self.misuse(target.name.span, what).map_err(one);
+        }
+        let name = self.names(1).map_err(one)?.pop();
+        Ok(Verb::Detach { statement: word(&target.name), condition: self.condition(function)?, name })
+    }
+
+    /// The condition behind `where`, over indices of a statement and the sizes.
+    fn condition(&self, function: &Function) -> Result<Condition, Unread> {
+        let Some(expr) = &self.step.condition else {
+            let what = format!("`{}` needs a condition, behind `where`", self.name());
+            return self.misuse(self.step.span, what).map_err(|diagnostic| vec![*diagnostic]);
         };
-        let (loops, expr) = whole().map_err(|diagnostic| vec![*diagnostic])?;
-        let inputs = free_names(expr, function);
-        let cond = program::lower_condition(function, &inputs, expr)?;
-        let condition = Formula::new(inputs.iter().map(word).collect(), cond);
-        Ok(Verb::Split { loops, condition })
+        condition(function, expr)
     }
 
     fn layout(&self, function: &Function) -> Result<Verb, Unread> {
@@ -364,7 +453,7 @@ impl Reader<'_> {
                 return self.misuse(self.step.span, what).map_err(one);
             }
         };
-        Ok(Verb::Layout { array, storage, name })
+        Ok(Verb::Layout { array, storage, name, given: false, fill: self.step.fill.as_ref().map(word) })
     }
 
     fn map(&self, function: &Function) -> Result<Verb, Unread> {
@@ -384,6 +473,14 @@ impl Reader<'_> {
         }
         Ok(Verb::Map { relations })
     }
+}
+
+/// A condition over the names in it that are not parameters. However it is written, the same condition is the same formula.
+fn condition(function: &Function, expr: &Expr) -> Result<Condition, Unread> {
+    let mut inputs = free_names(expr, function);
+    inputs.sort_by(|one, two| one.name.cmp(&two.name));
+    let cond = program::lower_condition(function, &inputs, expr)?;
+    Ok(Formula::new(inputs.iter().map(word).collect(), cond))
 }
 
 /// The names in a condition that are not parameters: indices of the statement.

@@ -15,7 +15,7 @@ pub enum NotATree {
 /// The text of a tree.
 pub fn to_yaml(tree: &Tree, scop: &Scop) -> diag::Result<String> {
     let text = || -> Attempt<String> { Ok(tree.to_isl(scop, Marks::Kinds)?.to_yaml()?) };
-    text().map_err(|fault| fault.at("schedule"))
+    text().map_err(|fault| fault.of_function("schedule", &scop.function))
 }
 
 /// Reads a tree. Instances of other programs, and parameters that this one does not have, are refused here; missing and

@@ -1,8 +1,10 @@
 //! Steps as lines of a script.
 
+use layout::iter::Operation;
 use program::{Function, Iter};
 
-use crate::step::{Formula, Loops, Place, Relation, Step, Storage, Target, Verb, Word};
+use crate::rearrange::verb_name;
+use crate::step::{Condition, Formula, Loops, Place, Relation, Step, Storage, Target, Verb, Word};
 
 /// A step as a line of a script; of a `map`, several lines.
 pub fn show(step: &Step, function: &Function) -> String {
@@ -34,6 +36,23 @@ pub fn show(step: &Step, function: &Function) -> String {
             let text = lent(function, condition).show_cond(condition.body());
             format!("split {} where {text}", loops(over))
         }
+        Verb::Detach { statement, condition, name } => {
+            let text = lent(function, condition).show_cond(condition.body());
+            format!("detach {} where {text}{}", statement.text, one(name))
+        }
+        Verb::Recount { loops: over, operation, names } => {
+            let numbers = match operation {
+                Operation::Split { factor, .. } => by(&[*factor]),
+                Operation::Resize { left, right } => by(&[*left, *right]),
+                Operation::Merge | Operation::Swizzle(_) => String::new(),
+            };
+            format!("{} {}{numbers}{}", verb_name(step), loops(over), named(names))
+        }
+        Verb::Loops { loops: over, text, predicate } => {
+            let shown = |predicate: &Condition| lent(function, predicate).show_cond(predicate.body());
+            let runs = predicate.as_ref().map_or(String::new(), |predicate| format!(" where {}", shown(predicate)));
+            format!("loops {} = {}{runs}", loops(over), text.text)
+        }
         Verb::Map { relations } => {
             let lines = relations.iter().map(|relation| format!("        {}\n", self::relation(function, relation)));
             format!("map {{\n{}    }}", lines.collect::<String>())
@@ -46,8 +65,10 @@ pub fn show(step: &Step, function: &Function) -> String {
             format!("pack {}{reads}{at}{panels}{}", array.text, one(name))
         }
         Verb::ComputeAt { array, at, name } => format!("compute_at {} at {}{}", array.text, place(at), one(name)),
+        Verb::Extend { loops: over, size } => format!("extend {}{}", loops(over), by(&[*size])),
         Verb::Inline { array } => format!("inline {}", array.text),
-        Verb::Layout { array, storage, name } => {
+        Verb::Expand { array, indices, name } => format!("expand {}[{}]{}", array.text, words(indices), one(name)),
+        Verb::Layout { array, storage, name, given, fill } => {
             let array = &array.text;
             let inputs = |inputs: &[Word]| match inputs {
                 [] => String::new(),
@@ -62,7 +83,9 @@ pub fn show(step: &Step, function: &Function) -> String {
                     format!("{} => [{list}]{}", inputs(places.inputs()), shape.unwrap_or_default())
                 }
             };
-            format!("layout {array}{storage}{}", one(name))
+            let verb = if *given { "stored" } else { "layout" };
+            let fill = fill.as_ref().map_or(String::new(), |value| format!(" fill {}", value.text));
+            format!("{verb} {array}{storage}{}{fill}", one(name))
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The steps as data: one variant per verb, with exactly its own operands.
 
 use diag::Span;
+use layout::iter::Operation;
 use poly::Axis;
 use program::{Affine, Cond, IterId};
 
@@ -55,7 +56,10 @@ impl Step {
                 | Verb::Pack { .. }
                 | Verb::ComputeAt { .. }
                 | Verb::Inline { .. }
+                | Verb::Expand { .. }
                 | Verb::Layout { .. }
+                | Verb::Detach { .. }
+                | Verb::Extend { .. }
         )
     }
 }
@@ -191,6 +195,24 @@ pub enum Verb {
         /// Of the instances that come first.
         condition: Condition,
     },
+    /// Count loops in another way, by an operation on their domains.
+    Recount {
+        /// One loop, or two.
+        loops: Loops,
+        /// What is done to them.
+        operation: Operation,
+        /// Of the loops that come of it, or none.
+        names: Vec<Word>,
+    },
+    /// The same, by several operations.
+    Loops {
+        /// The loops that are counted in another way.
+        loops: Loops,
+        /// The operations, in the notation of `layout`.
+        text: Word,
+        /// Which iterations of the new loops run: a condition on what any of the domains counts. Those that have instances, if not given.
+        predicate: Option<Condition>,
+    },
     /// Give the times of statements directly.
     Map {
         /// A relation per statement.
@@ -230,6 +252,24 @@ pub enum Verb {
         /// The array.
         array: Word,
     },
+    /// Give a local array cells of its own for each iteration of loops around all that use it.
+    Expand {
+        /// The array.
+        array: Word,
+        /// The indices of the loops.
+        indices: Vec<Word>,
+        /// Of the new array.
+        name: Option<Word>,
+    },
+    /// Make a statement of its own of some instances.
+    Detach {
+        /// The statement.
+        statement: Word,
+        /// Of the instances that leave it.
+        condition: Condition,
+        /// Of the statement that they become.
+        name: Option<Word>,
+    },
     /// Keep the cells of an array in other places.
     Layout {
         /// The array.
@@ -238,6 +278,17 @@ pub enum Verb {
         storage: Storage,
         /// Of the array that an argument is copied to.
         name: Option<Word>,
+        /// Whether callers hand an argument over so, and nothing is copied.
+        given: bool,
+        /// What is written to the places that hold no cell: a number, or the name of a reduction for its neutral element.
+        fill: Option<Word>,
+    },
+    /// Let a reduction run on, over holes.
+    Extend {
+        /// The loop over its terms.
+        loops: Loops,
+        /// To a multiple of this.
+        size: i64,
     },
 }
 
@@ -326,7 +377,7 @@ pub struct Formula<T> {
     body: T,
 }
 
-/// The instances that a split puts first.
+/// The instances that a split puts first, or that become another statement.
 pub type Condition = Formula<Cond>;
 
 impl<T> Formula<T> {

@@ -10,6 +10,7 @@ pub(crate) enum Clause {
     Maps,
     Layout,
     Axis,
+    Fill,
 }
 
 impl Clause {
@@ -22,11 +23,12 @@ impl Clause {
             Maps => "{ … }",
             Layout => "=> or =",
             Axis => "->",
+            Fill => "fill",
         }
     }
 }
 
-use Clause::{As, At, Axis, By, Layout, Maps, Where};
+use Clause::{As, At, Axis, By, Fill, Layout, Maps, Where};
 
 /// Every verb with its form and its clauses.
 pub(crate) const VERBS: &[(&str, &str, &[Clause])] = &[
@@ -41,14 +43,24 @@ pub(crate) const VERBS: &[(&str, &str, &[Clause])] = &[
     ("place", "place i -> block.x: run the iterations of a loop as blocks or threads of a GPU", &[Axis]),
     ("separate", "separate i: cut a loop where the statements in it change", &[]),
     ("skew", "skew S[t, i] by 2: add a multiple of the first loop to the second", &[By]),
-    ("shift", "shift S[i] by -1: start a loop later or earlier", &[By]),
+    ("shift", "shift S[i] by -1: start a loop later or earlier; shift S[i, j]: start j at i, round its end", &[By, As]),
     ("reverse", "reverse S[i]: run a loop backwards", &[By]),
     ("scale", "scale S[i] by 2: leave gaps between iterations", &[By]),
     ("fuse", "fuse S0, S1 at i: share the loops down to i", &[At]),
     ("fission", "fission S0, S1 at t: give each its own loop t", &[At]),
     ("sequence", "sequence S1, S0: change the order of statements that share their outer loops", &[]),
-    ("split", "split S[i] where i < 5: run these instances before the others", &[Where]),
+    (
+        "split",
+        "split S[i] by 6 as (io, ii): count pieces and places in them; split S[i] where i < 5: run these instances first",
+        &[By, As, Where],
+    ),
+    ("outer_split", "outer_split S[i] by 4 as (io, ii): the same in so many pieces", &[By, As]),
+    ("merge", "merge S[i, j] as ij: count two loops as one", &[As]),
+    ("resize", "resize S[i] by 1, 2 as ir: so many iterations more in front and behind", &[By, As]),
+    ("swizzle", "swizzle S[i, j] as (i, js): count j exclusive-or i", &[As]),
+    ("loops", "loops S[i, j] = split(j, 8); reorder(jo, i, ji): count loops in another way", &[Layout, Where]),
     ("map", "map { S[i, j] -> [i + j, j] }: give the times of statements directly", &[Maps]),
+    ("detach", "detach S where k < 5 as T: make a statement T of these instances, which run as before", &[Where, As]),
     ("rfactor", "rfactor S[ko] as P: accumulate each iteration of a reduction's loop on its own, then combine", &[As]),
     (
         "pack",
@@ -61,7 +73,13 @@ pub(crate) const VERBS: &[(&str, &str, &[Clause])] = &[
         &[At, As],
     ),
     ("inline", "inline a: compute the cells of a local array where they are read", &[]),
-    ("layout", "layout A[i, j] => [i / 8, j, i % 8]: keep the cells of an array in other places", &[By, As, Layout]),
+    ("expand", "expand a[j] as b: give a local array cells of its own for each iteration of a loop", &[As]),
+    (
+        "layout",
+        "layout A[i, j] => [i / 8, j, i % 8]: keep the cells of an array in other places",
+        &[By, As, Layout, Fill],
+    ),
+    ("extend", "extend S[k] by 8: let a reduction run on to a multiple of 8, over holes that are filled", &[By]),
 ];
 
 /// Names and one-line descriptions of all verbs.

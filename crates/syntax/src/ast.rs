@@ -2,7 +2,7 @@
 
 use diag::Span;
 
-use crate::script::Schedule;
+use crate::script::{Schedule, Step};
 
 /// A source file.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,6 +82,8 @@ pub struct Function {
     pub outs: Vec<Arg>,
     /// The conditions of `where`, in the order written.
     pub context: Vec<Expr>,
+    /// Where its arrays are kept, in front of the statements.
+    pub layouts: Vec<Step>,
     /// Its statements.
     pub body: Vec<Stmt>,
     /// Its text.
@@ -168,6 +170,22 @@ pub enum StmtKind {
         /// Its statements.
         body: Vec<Stmt>,
     },
+    /// `if c { … } else if d { … } else { … }`
+    If {
+        /// One for each condition, and one for the last `else`, if it is there.
+        arms: Vec<Arm>,
+    },
+}
+
+/// One of the blocks of an `if`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arm {
+    /// What must hold, besides that no arm before it was taken; nothing more for `else`.
+    pub cond: Option<Expr>,
+    /// Its statements.
+    pub body: Vec<Stmt>,
+    /// From the condition, or the block of an `else`, to its end.
+    pub span: Span,
 }
 
 /// How a value gets into a cell.
@@ -185,10 +203,43 @@ pub enum AssignOp {
     Mul,
     /// `/=`
     Div,
+    /// `%=`
+    Rem,
+    /// `&=`
+    BitAnd,
+    /// `|=`
+    BitOr,
+    /// `^=`
+    BitXor,
+    /// `<<=`
+    Shl,
+    /// `>>=`
+    Shr,
     /// `min=`
     Min,
     /// `max=`
     Max,
+}
+
+impl AssignOp {
+    /// As it is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            AssignOp::Set | AssignOp::Unique => "=",
+            AssignOp::Add => "+=",
+            AssignOp::Sub => "-=",
+            AssignOp::Mul => "*=",
+            AssignOp::Div => "/=",
+            AssignOp::Rem => "%=",
+            AssignOp::BitAnd => "&=",
+            AssignOp::BitOr => "|=",
+            AssignOp::BitXor => "^=",
+            AssignOp::Shl => "<<=",
+            AssignOp::Shr => ">>=",
+            AssignOp::Min => "min=",
+            AssignOp::Max => "max=",
+        }
+    }
 }
 
 /// The left-hand side: a name, its indices (empty for a scalar), and a guard.

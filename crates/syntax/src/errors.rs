@@ -165,6 +165,8 @@ impl<'a> Site<'a> {
             | Rule::notation_clause
             | Rule::equals
             | Rule::axis_clause
+            | Rule::fill_clause
+            | Rule::kw_fill
             | Rule::arrow => self.expects(Rule::kw_at),
             Rule::EOI => true,
             _ => false,
@@ -245,9 +247,16 @@ fn phrase(rule: Rule) -> &'static str {
         Rule::fold_op => "one of `+ * min max and or`",
         Rule::ranks | Rule::kw_rank => "`rank`",
         Rule::verb_param => "a parameter",
-        Rule::stmt | Rule::for_loop | Rule::definition | Rule::call_stmt | Rule::assignment | Rule::label => {
-            "a statement"
-        }
+        Rule::stmt
+        | Rule::layout_line
+        | Rule::layout_word
+        | Rule::for_loop
+        | Rule::if_stmt
+        | Rule::if_arm
+        | Rule::definition
+        | Rule::call_stmt
+        | Rule::assignment
+        | Rule::label => "a statement",
         Rule::kw_let => "`let`",
         Rule::kw_for => "`for`",
         Rule::kw_unique
@@ -267,7 +276,7 @@ fn phrase(rule: Rule) -> &'static str {
         Rule::rparen => "`)`",
         Rule::shape | Rule::target_indices | Rule::subscripts | Rule::lbracket => "`[`",
         Rule::rbracket => "`]`",
-        Rule::body | Rule::lbrace => "`{`",
+        Rule::body | Rule::function_body | Rule::lbrace => "`{`",
         Rule::rbrace => "`}`",
         Rule::results | Rule::arrow => "`->`",
         Rule::context | Rule::kw_where => "`where`",
@@ -284,7 +293,7 @@ fn phrase(rule: Rule) -> &'static str {
         Rule::kw_in => "`in`",
         Rule::kw_rev => "`rev`",
         Rule::kw_then => "`then`",
-        Rule::kw_else => "`else`",
+        Rule::kw_else | Rule::else_arm => "`else`",
         Rule::script | Rule::script_rest | Rule::schedule | Rule::kw_schedule => "a schedule",
         Rule::steps | Rule::script_step | Rule::verb => "a step",
         Rule::script_targets | Rule::script_target | Rule::name => "a name",
@@ -297,6 +306,8 @@ fn phrase(rule: Rule) -> &'static str {
         Rule::map_clause => "`{`",
         Rule::storage_clause | Rule::double_arrow => "`=>`",
         Rule::axis_clause => "`->`",
+        Rule::fill_clause | Rule::kw_fill => "`fill`",
+        Rule::fill_value => "a number",
         Rule::axis => "an axis, such as `block.x`",
         Rule::notation_clause => "`=`",
         Rule::notation | Rule::notation_call | Rule::notation_tuple => "a layout",
@@ -324,6 +335,7 @@ fn phrase(rule: Rule) -> &'static str {
         | Rule::operator_ahead
         | Rule::piece_ahead
         | Rule::name_ahead
+        | Rule::layout_ahead
         | Rule::word_char
         | Rule::keyword
         | Rule::digits

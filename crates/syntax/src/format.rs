@@ -16,7 +16,7 @@ use crate::ast::{
 };
 use crate::comments::{Comment, blank_line_before, comments};
 use crate::doc::{Doc, group, layout, nest};
-use crate::print::{assign_symbol, binary_symbol, compare_symbol};
+use crate::print::{binary_symbol, compare_symbol};
 use crate::script::{Schedule, Step, step_to_string};
 use crate::tokens::next_token;
 use crate::verb::fold_symbol;
@@ -75,6 +75,12 @@ impl Item<'_> {
             Item::Use(used) => used.span.start as usize,
         }
     }
+}
+
+/// What stands in a function.
+enum Inside<'a> {
+    Layout(&'a Step),
+    Stmt(&'a Stmt),
 }
 
 struct Formatter<'a> {
@@ -222,7 +228,14 @@ impl<'a> Formatter<'a> {
             context.push(Doc::Line);
             out.push(group(context));
         }
-        self.body(out, &function.body, function.span);
+        let layouts = function.layouts.iter().map(|line| (line.span, Inside::Layout(line)));
+        let inside = layouts.chain(function.body.iter().map(|stmt| (stmt.span, Inside::Stmt(stmt))));
+        let inside: Vec<(Span, Inside<'_>)> = inside.collect();
+        let inside: Vec<(Span, &Inside<'_>)> = inside.iter().map(|(span, item)| (*span, item)).collect();
+        self.block(out, &inside, function.span, |formatter, out, item| match item {
+            Inside::Layout(line) => formatter.step(out, line),
+            Inside::Stmt(stmt) => formatter.stmt(out, stmt),
+        });
     }
 
     fn arg(&mut self, out: &mut Vec<Doc>, arg: &Arg) {
@@ -329,7 +342,7 @@ impl<'a> Formatter<'a> {
                     head.push(Doc::Space);
                 }
                 self.target(&mut head, target);
-                self.spaced_token(&mut head, assign_symbol(*op));
+                self.spaced_token(&mut head, op.symbol());
                 out.push(nest(head));
                 self.value(out, value);
             }
@@ -364,6 +377,25 @@ impl<'a> Formatter<'a> {
                 }
                 out.push(nest(head));
                 self.body(out, body, stmt.span);
+            }
+            StmtKind::If { arms } => {
+                for (position, arm) in arms.iter().enumerate() {
+                    let mut head = Vec::new();
+                    if position > 0 {
+                        out.push(Doc::Space);
+                        self.token(&mut head, "else");
+                    }
+                    if let Some(cond) = &arm.cond {
+                        if position > 0 {
+                            head.push(Doc::Space);
+                        }
+                        self.token(&mut head, "if");
+                        head.push(Doc::Space);
+                        self.expr(&mut head, cond);
+                    }
+                    out.push(nest(head));
+                    self.body(out, &arm.body, arm.span);
+                }
             }
         }
     }

@@ -13,6 +13,7 @@ mod comments;
 mod doc;
 mod errors;
 mod format;
+mod habits;
 mod limits;
 mod link;
 mod mistakes;

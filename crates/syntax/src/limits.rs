@@ -83,7 +83,7 @@ fn check_nesting(text: &str) -> Result<(), Diagnostic> {
             *open = true;
         }
         if let Some(here) = ifs.last_mut() {
-            if ends_expression {
+            if ends_expression || token.text == "}" {
                 open_ifs -= *here;
                 *here = 0;
             }

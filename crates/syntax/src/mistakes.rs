@@ -5,6 +5,7 @@
 use diag::{Diagnostic, Span};
 
 use crate::errors::Site;
+use crate::habits;
 use crate::parse::Rule;
 use crate::tokens::{Kind, REDUCTIONS, Token, next_token};
 
@@ -12,6 +13,7 @@ use crate::tokens::{Kind, REDUCTIONS, Token, next_token};
 pub(crate) fn recognise(site: &Site<'_>) -> Option<Diagnostic> {
     foreign_character(site)
         .or_else(|| foreign_statement(site))
+        .or_else(|| habits::recognise(site))
         .or_else(|| unclosed(site, "fn", "a new function begins here"))
         .or_else(|| number(site))
         .or_else(|| reduction(site))
@@ -77,6 +79,11 @@ fn foreign_statement(site: &Site<'_>) -> Option<Diagnostic> {
         "while" | "loop" => {
             ("there is no such loop", "loops have bounds, and may stop before: `for t in 0..T while err > tol { … }`")
         }
+        "break" | "continue" => (
+            "a loop has no such way out",
+            "it stops where the condition behind its range fails, `for t in 0..T while err > tol { … }`; an `if` leaves out a part of it",
+        ),
+        "pass" => ("there is nothing to say here", "an empty block is `{ }`"),
         "var" | "const" | "def" => ("this does not define anything", "write `let name = …`"),
         _ => return None,
     };
@@ -204,11 +211,18 @@ pub(crate) fn foreign_symbol(site: &Site<'_>) -> Option<Diagnostic> {
         "&&" => unknown("write `and`"),
         "||" => unknown("write `or`"),
         "|" if site.before_text(0) == "|" => unknown("write `or`"),
-        "|" if !site.expects(Rule::bar) && site.expects(Rule::additive) => {
-            Some(site.unexpected().help("`|` begins a guard in an index list: `A[i | i > 0]`; write `or` for a choice"))
-        }
+        "|" if !site.expects(Rule::bar) && site.expects(Rule::additive) => Some(
+            site.unexpected()
+                .help("`|` begins a guard in an index list: `A[i | i > 0]`; write `or` for a choice")
+                .help("for the bits that either has, put the operator into parentheses: `(i | 1)`"),
+        ),
         "!" => unknown("write `not`"),
         "**" => unknown("multiply instead, `x * x`, or write `pow(x, y)`"),
+        "**=" => unknown("write `x *= x`, or `x = pow(x, y)`"),
+        "//=" => {
+            unknown("write `/=`: of integers it is the quotient rounded down, as of a remainder that is never negative")
+        }
+        "@=" => unknown("a product of matrices is a sum over their common index: `C[i, j] = sum[k] A[i, k] * B[k, j]`"),
         "++" => unknown("write `+= 1`"),
         "=>" => unknown("write `>=`"),
         "<>" if site.before_text(1) == "fn" => {
@@ -243,7 +257,8 @@ fn slice(site: &Site<'_>) -> Option<Diagnostic> {
     let inside = site.brackets.open.last().is_some_and(|opener| opener.text == "[");
     let whole_axis = site.found_text() == ":" && matches!(site.before_text(0), "[" | ",");
     let part = matches!(site.found_text(), ":" | "..") && !site.expects(Rule::dotdot) && !is_index(site);
-    (inside && (whole_axis || part)).then(|| {
+    let open_end = matches!(site.found_text(), "]" | ",") && site.before_text(0) == ":";
+    (inside && (whole_axis || part || open_end)).then(|| {
         site.error("there are no slices")
             .here("expected an index")
             .help("name the cells, for all values of an index: `y[j] = A[0, j]`")
@@ -281,6 +296,7 @@ fn attribute(site: &Site<'_>) -> Option<Diagnostic> {
             word if REDUCTIONS.contains(&word) => {
                 format!("write `{word}[i] x[i]`, or `{word}[i, j] x[i, j]` of a matrix")
             }
+            "where" => "choose a value for each cell: `if c then a else b`".to_owned(),
             word => format!("functions have no module in front: write `{word}(…)`"),
         };
         return Some(Diagnostic::error("E0001", span_of(owner), message).here("not a value").help(help));
@@ -288,6 +304,14 @@ fn attribute(site: &Site<'_>) -> Option<Diagnostic> {
     let help = match name.text {
         "T" => format!("write `transpose({operand})`"),
         word if REDUCTIONS.contains(&word) => format!("write `{word}[i] {operand}[i]`"),
+        "copy" => format!("an assignment copies: `y = {operand}`"),
+        "astype" => "a cast is a call of the type: `f32(…)`".to_owned(),
+        "reshape" | "flatten" | "ravel" | "view" => {
+            "subscripts that come apart at the factors of a size are the reshaped array: `y[h, d] = x[h * D + d]`"
+                .to_owned()
+        }
+        "dot" => format!("write a sum over the common index: `sum[k] {operand}[k] * y[k]`"),
+        "mean" => format!("divide a sum by the number of cells: `(sum[i] {operand}[i]) / f64(N)`"),
         "shape" | "size" => "sizes are parameters, such as the `N` of `x: f64[N]`".to_owned(),
         word => format!("functions stand in front: `{word}({operand})`"),
     };
@@ -377,16 +401,15 @@ pub(crate) fn conditional(site: &Site<'_>) -> Option<Diagnostic> {
 fn statement(site: &Site<'_>) -> Option<Diagnostic> {
     let found = site.found?;
     match found.text {
-        "if" if site.expects_statement() => Some(
-            site.error("`if` is not a statement")
-                .here(site.expectation())
-                .help("narrow the indices, `A[i | i > 0] = …`, or choose a value, `A[i] = if c then a else b`"),
-        ),
-        "=" | "+=" | "-=" | "*=" | "/=" if site.before_text(0) == ")" && site.expects_statement() => Some(
-            site.error("a call cannot be assigned")
-                .here("the statement in front of this is a call")
-                .help("elements are written in square brackets: `A[i] = …`"),
-        ),
+        "=" | "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>="
+            if site.before_text(0) == ")" && site.expects_statement() =>
+        {
+            Some(
+                site.error("a call cannot be assigned")
+                    .here("the statement in front of this is a call")
+                    .help("elements are written in square brackets: `A[i] = …`"),
+            )
+        }
         _ if site.expects(Rule::assign_op) => two_operands(site),
         _ if site.expects(Rule::equals) && site.before_text(0) == "mut" => {
             let word = site.before.first()?;
@@ -412,6 +435,9 @@ fn two_operands(site: &Site<'_>) -> Option<Diagnostic> {
         let diagnostic = Diagnostic::error("E0001", span_of(word), format!("unexpected `{}`", word.text))
             .here("expected an operator, or a statement that assigns");
         match word.text {
+            _ if is_cast(site.before.get(at + 1..).unwrap_or_default()) => {
+                diagnostic.help(format!("a cast is a call of the type: `f32({}…)`", word.text))
+            }
             "mod" | "rem" => diagnostic.help("write `%`"),
             "div" => diagnostic.help("write `/`"),
             "xor" => diagnostic.help("write `^`"),
@@ -425,6 +451,13 @@ fn two_operands(site: &Site<'_>) -> Option<Diagnostic> {
             _ => diagnostic,
         }
     })
+}
+
+/// Whether what stands in front, nearest first, is `(float)`.
+fn is_cast(before: &[Token<'_>]) -> bool {
+    let [close, name, open, ..] = before else { return false };
+    let types = ["float", "double", "int", "long", "f32", "f64", "i32", "i64", "u8", "u32", "u64"];
+    close.text == ")" && open.text == "(" && types.contains(&name.text)
 }
 
 fn labelled_loop(site: &Site<'_>) -> Option<Diagnostic> {

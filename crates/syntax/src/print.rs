@@ -7,7 +7,7 @@ use crate::ast::{
     Arg, AssignOp, BinaryOp, CompareOp, Constant, ConstantValue, Expr, ExprKind, File, Function, Range, ReduceIndex,
     Stmt, StmtKind, Target, Type, UnaryOp,
 };
-use crate::script::{Script, print_script};
+use crate::script::{Script, print_script, step_to_string};
 use crate::verb::verb_to_string;
 
 /// The tree of a file, indented by two spaces a level.
@@ -126,18 +126,6 @@ pub(crate) fn compare_symbol(op: CompareOp) -> &'static str {
     }
 }
 
-pub(crate) fn assign_symbol(op: AssignOp) -> &'static str {
-    match op {
-        AssignOp::Set | AssignOp::Unique => "=",
-        AssignOp::Add => "+=",
-        AssignOp::Sub => "-=",
-        AssignOp::Mul => "*=",
-        AssignOp::Div => "/=",
-        AssignOp::Min => "min=",
-        AssignOp::Max => "max=",
-    }
-}
-
 struct Tree {
     out: String,
 }
@@ -181,6 +169,9 @@ impl Tree {
             self.line(1, "where");
             self.expr(2, condition);
         }
+        for line in &function.layouts {
+            self.line(1, &step_to_string(line));
+        }
         self.body(1, &function.body);
     }
 
@@ -202,7 +193,7 @@ impl Tree {
             }
             StmtKind::Assign { target: name, op, value } => {
                 let unique = if *op == AssignOp::Unique { "unique " } else { "" };
-                self.line(level, &format!("{label}assign {unique}{} {}", target(name), assign_symbol(*op)));
+                self.line(level, &format!("{label}assign {unique}{} {}", target(name), op.symbol()));
                 self.expr(level + 1, value);
             }
             StmtKind::Call { targets, callee, args } => {
@@ -217,6 +208,15 @@ impl Tree {
                 let until = until.as_ref().map_or(String::new(), |until| format!(" while {}", expr_to_string(until)));
                 self.line(level, &format!("{label}for {} in {}{step}{rev}{until}", index.name, range(bounds)));
                 self.body(level + 1, body);
+            }
+            StmtKind::If { arms } => {
+                for (position, arm) in arms.iter().enumerate() {
+                    let word = if position == 0 { "" } else { "else" };
+                    let cond = arm.cond.as_ref().map(|cond| format!("if {}", expr_to_string(cond)));
+                    let words: Vec<&str> = [Some(word), cond.as_deref()].into_iter().flatten().collect();
+                    self.line(level, words.join(" ").trim());
+                    self.body(level + 1, &arm.body);
+                }
             }
         }
     }

@@ -23,6 +23,7 @@ pub(crate) use parse::parse_schedules;
 pub use parse::parse_script;
 pub use print::print_script;
 pub(crate) use print::step_to_string;
+pub(crate) use tree::step;
 
 use diag::Span;
 
@@ -67,6 +68,8 @@ pub struct Step {
     pub storage: Option<Storage>,
     /// `-> block.x`, of `place`
     pub axis: Option<Ident>,
+    /// `fill 0`, of `layout`
+    pub fill: Option<Ident>,
     /// Its text.
     pub span: Span,
 }

@@ -47,9 +47,9 @@ pub(crate) const VERB_WORDS: [&str; 9] =
     ["rank", "reduce", "oblique", "take", "drop", "stride", "transpose", "split", "merge"];
 
 /// Symbols of more than one character, longer ones first; some exist only to be named in error messages.
-const LONG_SYMBOLS: [&str; 24] = [
-    "..=", "...", "..", "->", "=>", "==", "!=", "<=", ">=", "<<", ">>", "<>", "+=", "-=", "*=", "/=", ":=", "&&", "||",
-    "**", "//", "/*", "++", "<-",
+const LONG_SYMBOLS: [&str; 33] = [
+    "..=", "...", "<<=", ">>=", "**=", "//=", "..", "->", "=>", "==", "!=", "<=", ">=", "<<", ">>", "<>", "+=", "-=",
+    "*=", "/=", "%=", "&=", "|=", "^=", "@=", ":=", "&&", "||", "**", "//", "/*", "++", "<-",
 ];
 
 /// The tokens of `text` from byte `from` (a character boundary) on.

@@ -11,11 +11,12 @@ use pest::iterators::{Pair, Pairs};
 use pest::pratt_parser::{Assoc, Op, PrattParser};
 
 use crate::ast::{
-    Arg, AssignOp, BinaryOp, CompareOp, Constant, ConstantValue, Expr, ExprKind, Function, Ident, Range, ReduceIndex,
-    ReduceOp, Stmt, StmtKind, Target, TargetIndex, Type, UnaryOp, Use,
+    Arg, Arm, AssignOp, BinaryOp, CompareOp, Constant, ConstantValue, Expr, ExprKind, Function, Ident, Range,
+    ReduceIndex, ReduceOp, Stmt, StmtKind, Target, TargetIndex, Type, UnaryOp, Use,
 };
 use crate::limits::{MAX_NESTING, too_deep};
 use crate::parse::Rule;
+use crate::script::step;
 use crate::verb::is_dyad;
 
 pub(crate) type Built<T> = Result<T, Diagnostic>;
@@ -129,6 +130,8 @@ fn is_punctuation(rule: Rule) -> bool {
             | Rule::kw_schedule
             | Rule::kw_as
             | Rule::kw_at
+            | Rule::kw_fill
+            | Rule::layout_word
             | Rule::kw_where
             | Rule::kw_let
             | Rule::kw_for
@@ -209,8 +212,13 @@ impl Builder {
             Some(context) => self.parts(context).each(|condition| self.expr(condition))?,
             None => Vec::new(),
         };
-        let body = self.body(parts.next()?)?;
-        Ok(Function { name, params, types, args, outs, context, body, span })
+        let mut inside = self.parts(parts.next()?);
+        let mut layouts = Vec::new();
+        while let Some(line) = inside.optional(Rule::layout_line) {
+            layouts.push(step(self, self.parts(line).next()?)?);
+        }
+        let body = inside.each(|stmt| self.stmt(stmt))?;
+        Ok(Function { name, params, types, args, outs, context, layouts, body, span })
     }
 
     /// A size, or a type with what it may be.
@@ -277,6 +285,7 @@ impl Builder {
         let inner = parts.next()?;
         let (kind, end) = match inner.as_rule() {
             Rule::for_loop => self.for_loop(inner)?,
+            Rule::if_stmt => self.if_stmt(inner)?,
             Rule::definition => self.definition(inner)?,
             Rule::call_stmt => self.call_stmt(Vec::new(), self.parts(inner))?,
             _ => self.assignment(inner)?,
@@ -301,6 +310,18 @@ impl Builder {
         };
         let body = self.body(parts.next()?)?;
         Ok((StmtKind::For { index, range, step, rev, until, body }, end))
+    }
+
+    fn if_stmt(self, pair: Pair<'_, Rule>) -> Built<(StmtKind, u32)> {
+        let end = self.span(&pair).end;
+        let arms = self.parts(pair).each(|arm| {
+            let span = self.span(&arm);
+            let conditional = arm.as_rule() == Rule::if_arm;
+            let mut parts = self.parts(arm);
+            let cond = if conditional { Some(self.expr(parts.next()?)?) } else { None };
+            Ok(Arm { cond, body: self.body(parts.next()?)?, span })
+        })?;
+        Ok((StmtKind::If { arms }, end))
     }
 
     fn definition(self, pair: Pair<'_, Rule>) -> Built<(StmtKind, u32)> {
@@ -342,6 +363,12 @@ impl Builder {
             "-=" => AssignOp::Sub,
             "*=" => AssignOp::Mul,
             "/=" => AssignOp::Div,
+            "%=" => AssignOp::Rem,
+            "&=" => AssignOp::BitAnd,
+            "|=" => AssignOp::BitOr,
+            "^=" => AssignOp::BitXor,
+            "<<=" => AssignOp::Shl,
+            ">>=" => AssignOp::Shr,
             "min=" => AssignOp::Min,
             "max=" => AssignOp::Max,
             _ => return Err(mismatch(target.span)),

@@ -4,6 +4,7 @@
 //! Not here: any way to measure; both commands time themselves.
 
 mod compile_time;
+mod layouts;
 mod ml;
 mod polybench;
 mod report;
@@ -86,6 +87,13 @@ fn measure_code() -> Result<(), String> {
     run_shown(&mut command(cargo(), &example))
 }
 
+/// How fast the emulator of PTX runs kernels.
+fn measure_emulator() -> Result<(), String> {
+    heading("Emulated PTX: thread-instructions per second, races checked");
+    let example = ["run", "--quiet", "--release", "--package", "farkas-ptx", "--example", "emulator_speed"];
+    run_shown(&mut command(cargo(), &example))
+}
+
 /// The space of schedules of gemm whose legality is decided for the throughput: 2,000 points of it.
 const SPACE: &str =
     "tile(i,j,k; 8,16,32,64), permute(i,j,k), skew(i,j; 0..2), shift(S0[k]; -1..1), reverse(k), parallel(i)";
@@ -103,6 +111,11 @@ pub(crate) fn measure(names: &[String]) -> Result<(), String> {
     {
         return ml::measure(rest);
     }
+    if let [only] = names
+        && only == "layouts"
+    {
+        return layouts::measure();
+    }
     if let Some(flag) = names.iter().find(|name| name.starts_with('-')) {
         return Err(format!("only `bench polybench` takes flags, such as `{flag}`"));
     }
@@ -112,13 +125,18 @@ pub(crate) fn measure(names: &[String]) -> Result<(), String> {
     {
         return measure_code();
     }
+    if let [only] = names
+        && only == "emulator"
+    {
+        return measure_emulator();
+    }
     let wanted = |name: &str| names.is_empty() || names.iter().any(|part| name.contains(part.as_str()));
     let benchmarks: Vec<_> = BENCHMARKS.iter().filter(|benchmark| wanted(benchmark.name)).collect();
     let mut examples = compile_time::find_examples()?;
     examples.retain(|example| wanted(example));
     let explores = wanted("explore");
     if benchmarks.is_empty() && examples.is_empty() && !explores {
-        let known = BENCHMARKS.map(|benchmark| benchmark.name).join(", ") + ", explore, code";
+        let known = BENCHMARKS.map(|benchmark| benchmark.name).join(", ") + ", explore, code, emulator";
         return Err(format!("no benchmark or example matches `{}`; the benchmarks are {known}", names.join(" ")));
     }
 

@@ -24,12 +24,13 @@ Commands:
   demo            set up, build in release mode, and run examples/matmul.fks step by step
   test            set up, then check formatting, clippy and tidy, and run all tests
   tidy            check crate edges, file sizes, machine paths and other house rules
-  ptx-check       assemble the PTX of the example kernels with NVIDIA's assembler, if it can be installed
+  ptx-check       assemble the PTX of kernels and examples with NVIDIA's assembler, if it can be installed
   bench [NAME…]   measure run time against C, compile time by stage, exploration; NAME picks some;
-                  `bench code` measures micro-kernels against the peak of the machine
+                  `bench code` measures micro-kernels against the peak of the machine, `bench emulator` emulated PTX
   bench polybench [--size mini|small|medium|large|extralarge] [--filter NAME,…] [--rounds N] [--sources FOLDER]
                   measure the PolyBench kernels against gcc, clang and Polly; FOLDER holds PolyBench/C, if its
                   programs are to be the peers instead of our own C; figures go to target/bench
+  bench layouts   measure functions with an array in two layouts against each other
   bench ml [NAME…]  measure kernels of machine learning against NumPy, Numba and JAX, installed in target/
   fuzz [--minutes N]  throw hostile command lines at the release build (10 minutes unless told)
   sanitize        run the tests that call isl and generated code the most under valgrind

@@ -74,9 +74,21 @@ pub(crate) fn capture(command: &mut Command) -> Result<Output, String> {
     Err(format!("`{line}` failed ({})\n{}", output.status, stderr.trim_end()))
 }
 
+/// What is off by default and must work all the same: it builds without the hardware, and says that it is missing.
+pub(crate) const OPTIONAL: &str = "farkas-ptx/cuda";
+
 /// Builds the `farkas` command in release mode and says where it is.
 pub(crate) fn build_farkas() -> Result<PathBuf, String> {
-    let mut build = command(cargo(), &["build", "--release", "--package", "farkas-cli"]);
+    build_as(&["build", "--release", "--package", "farkas-cli"])
+}
+
+/// The same without optimisation and for the tests of the command, which have built it in most cases: other features would build all dependencies anew.
+pub(crate) fn build_farkas_for_tests() -> Result<PathBuf, String> {
+    build_as(&["test", "--no-run", "--workspace", "--test", "cli", "--features", OPTIONAL])
+}
+
+fn build_as(what: &[&str]) -> Result<PathBuf, String> {
+    let mut build = command(cargo(), what);
     say(format!("$ {}", command_line(&build)));
     // The location depends on the user's cargo configuration; only cargo's own messages tell it reliably.
     build.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
@@ -85,7 +97,7 @@ pub(crate) fn build_farkas() -> Result<PathBuf, String> {
     messages
         .lines()
         .filter_map(executable_in)
-        .next_back()
+        .rfind(|path| Path::new(path).file_stem().is_some_and(|name| name == "farkas"))
         .map(PathBuf::from)
         .ok_or_else(|| "cargo did not say where it put the farkas command".to_owned())
 }

@@ -1,16 +1,20 @@
 //! PTX before NVIDIA's own assembler: does every kernel assemble, without spills, and what does its hot loop look like?
 //!
-//! In: the kernels that `crates/ptx/examples/kernels` writes.  Out: a table, or the kernels that fail.
+//! In: the kernels that `crates/ptx/examples/kernels` writes, and what the compiler makes of the examples, without a schedule and with
+//! those for GPUs (`kernels`).  Out: a table, or the kernels that fail.
 //! The assembler and the disassembler come from Python's package index into a private environment under `target`; where
 //! that cannot be had the check is skipped, and says so.
 
 mod assembler;
+mod kernels;
 mod machine_code;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
-use crate::process::{capture, cargo, command, say, workspace_root};
+use crate::process::{capture, command, say, workspace_root};
 use assembler::{Usage, assemble};
 use machine_code::{HotLoop, hot_loop};
 
@@ -22,8 +26,10 @@ const SHOWN: u32 = 80;
 /// What is installed; the versions know all of [`TARGETS`].
 const PACKAGES: [&str; 2] = ["nvidia-cuda-nvcc-cu12==12.9.86", "nvidia-cuda-nvdisasm==13.4.92"];
 
-/// What must hold of the matrix multiplication in the machine code for [`SHOWN`].
-const MATMUL: &str = "matmul_128x128x8";
+/// What must hold of matrix multiplications in the machine code for [`SHOWN`]: the one that is written by hand, and the one that a schedule makes.
+const MATMULS: [&str; 2] = ["matmul_128x128x8", "matmul-gpu"];
+/// So many files at least are assembled.
+const MIN_FILES: usize = 100;
 const MAX_REGISTERS: u32 = 128;
 const MIN_FFMA_SHARE: f64 = 0.85;
 const FFMA_PER_WIDE_LOAD: usize = 16;
@@ -50,22 +56,49 @@ pub(crate) fn check_if_possible() -> Result<Outcome, String> {
         Err(reason) => return Ok(Outcome::Skipped(reason)),
     };
     let folder = workspace_root().join("target").join("ptx-check");
-    let kernels = write_kernels(&folder)?;
+    let kernels = kernels::write(&folder.join("ptx"))?;
     let mut problems = Vec::new();
     let mut assembled = 0;
     let targets: Vec<_> = TARGETS.iter().map(|target| format!("sm_{target:<4}")).collect();
-    say(format!("{:<20}  registers: {} shared  hot loop in sm_{SHOWN}", "kernel", targets.join(" ")));
-    for path in &kernels {
-        let kernel = check_kernel(&tools, path, &folder)?;
+    say(format!("{:<30}  registers: {} shared  hot loop in sm_{SHOWN}", "kernel", targets.join(" ")));
+    for kernel in check_all(&tools, &kernels, &folder) {
+        let kernel = kernel?;
         assembled += kernel.usage.iter().flatten().count();
         say(kernel.row());
         problems.extend(kernel.problems);
     }
+    if kernels.len() < MIN_FILES {
+        problems.push(format!("only {} files", kernels.len()));
+    }
     if problems.is_empty() {
-        say(format!("ptx-check: {} files, assembled {assembled} times without a warning or a spill", kernels.len()));
+        say(format!("ptx-check: {} files, assembled {assembled} times without a warning", kernels.len()));
         return Ok(Outcome::Checked);
     }
     Err(problems.join("\n"))
+}
+
+/// The kernels in their order, on all cores.
+fn check_all(tools: &Tools, kernels: &[PathBuf], folder: &Path) -> Vec<Result<Checked, String>> {
+    let next = AtomicUsize::new(0);
+    let work = |worker: usize| {
+        let cubin = folder.join(format!("kernel{worker}.cubin"));
+        let mut found = Vec::new();
+        while let number = next.fetch_add(1, Ordering::Relaxed)
+            && let Some(path) = kernels.get(number)
+        {
+            found.push((number, check_kernel(tools, path, &cubin)));
+        }
+        found
+    };
+    let work = &work;
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let mut all: Vec<_> = thread::scope(|scope| {
+        let started: Vec<_> = (0..workers).map(|worker| scope.spawn(move || work(worker))).collect();
+        let lost = || vec![(usize::MAX, Err("a thread of the check is lost".to_owned()))];
+        started.into_iter().flat_map(|worker| worker.join().unwrap_or_else(|_| lost())).collect()
+    });
+    all.sort_by_key(|(number, _)| *number);
+    all.into_iter().map(|(_, checked)| checked).collect()
 }
 
 struct Tools {
@@ -129,20 +162,6 @@ fn make_executable(_path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The files that the example writes, sorted by name.
-fn write_kernels(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let texts = folder.join("ptx");
-    if texts.exists() {
-        fs::remove_dir_all(&texts).map_err(|error| format!("{}: {error}", texts.display()))?;
-    }
-    let mut example = command(cargo(), &["run", "--quiet", "--package", "farkas-ptx", "--example", "kernels", "--"]);
-    capture(example.arg(&texts))?;
-    let entries = fs::read_dir(&texts).map_err(|error| format!("{}: {error}", texts.display()))?;
-    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    found.sort();
-    if found.is_empty() { Err("no kernels were written".to_owned()) } else { Ok(found) }
-}
-
 /// What the tools say about one kernel.
 struct Checked {
     name: String,
@@ -159,23 +178,24 @@ impl Checked {
             None => format!("{:<7}", "–"),
         });
         let shared = self.usage.iter().flatten().map(|usage| usage.shared).max().unwrap_or(0);
+        let spilled: u32 = self.usage.iter().flatten().map(|usage| usage.spilled).sum();
+        let spills = if spilled > 0 { format!(", {spilled} bytes spilled") } else { String::new() };
         let hot = self.hot.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
-        format!("{:<20}             {} {shared:<6}  {hot}", self.name, registers.collect::<Vec<_>>().join(" "))
+        format!("{:<30}             {} {shared:<6}  {hot}{spills}", self.name, registers.collect::<Vec<_>>().join(" "))
     }
 }
 
-fn check_kernel(tools: &Tools, path: &Path, folder: &Path) -> Result<Checked, String> {
+fn check_kernel(tools: &Tools, path: &Path, cubin: &Path) -> Result<Checked, String> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let oldest = oldest_target(&text).ok_or_else(|| format!("{name} names no target"))?;
-    let cubin = folder.join("kernel.cubin");
     let mut checked = Checked { name, usage: Vec::new(), hot: None, problems: Vec::new() };
     for target in TARGETS {
         if target < oldest {
             checked.usage.push(None);
             continue;
         }
-        match assemble(&tools.ptxas, path, target, &cubin) {
+        match assemble(&tools.ptxas, path, target, cubin, kernels::may_spill(path)) {
             Ok(usage) => checked.usage.push(Some(usage)),
             Err(error) => {
                 checked.usage.push(None);
@@ -184,14 +204,15 @@ fn check_kernel(tools: &Tools, path: &Path, folder: &Path) -> Result<Checked, St
             }
         }
         if target == SHOWN {
-            let output = capture(command(&tools.nvdisasm, &["-c"]).arg(&cubin))?;
+            let output = capture(command(&tools.nvdisasm, &["-c"]).arg(cubin))?;
             checked.hot = hot_loop(&String::from_utf8_lossy(&output.stdout));
         }
     }
-    if checked.name == MATMUL {
+    if MATMULS.contains(&checked.name.as_str()) {
         let position = TARGETS.iter().position(|target| *target == SHOWN).unwrap_or(0);
         let usage = checked.usage.get(position).and_then(Option::as_ref);
-        checked.problems.extend(check_matmul(usage, checked.hot.as_ref()));
+        let problems = check_matmul(&checked.name, usage, checked.hot.as_ref());
+        checked.problems.extend(problems);
     }
     Ok(checked)
 }
@@ -201,14 +222,14 @@ fn oldest_target(text: &str) -> Option<u32> {
     text.lines().find_map(|line| line.trim().strip_prefix(".target sm_")?.trim().parse().ok())
 }
 
-fn check_matmul(usage: Option<&Usage>, hot: Option<&HotLoop>) -> Vec<String> {
+fn check_matmul(name: &str, usage: Option<&Usage>, hot: Option<&HotLoop>) -> Vec<String> {
     let (Some(usage), Some(hot)) = (usage, hot) else {
-        return vec![format!("{MATMUL}: no machine code with a loop to look at")];
+        return vec![format!("{name}: no machine code with a loop to look at")];
     };
     let mut problems = Vec::new();
     let mut require = |holds: bool, what: String| {
         if !holds {
-            problems.push(format!("{MATMUL}: {what}"));
+            problems.push(format!("{name}: {what}"));
         }
     };
     require(usage.registers <= MAX_REGISTERS, format!("{} registers, not {MAX_REGISTERS}", usage.registers));
@@ -234,11 +255,11 @@ mod tests {
 
     #[test]
     fn matmul_is_held_to_its_figures() {
-        let usage = Usage { registers: 129, shared: 0 };
+        let usage = Usage { registers: 129, shared: 0, spilled: 0 };
         let code = ".L_x_1:\n /*0*/ FFMA R1, R2, R3, R1 ;\n /*10*/ LDS R1, [R2] ;\n /*20*/ BRA `(.L_x_1) ;\n";
-        let problems = check_matmul(Some(&usage), hot_loop(code).as_ref());
+        let problems = check_matmul("m", Some(&usage), hot_loop(code).as_ref());
         assert_eq!(problems.len(), 4, "{problems:?}");
         assert!(problems[0].contains("129 registers"));
-        assert_eq!(check_matmul(None, None).len(), 1);
+        assert_eq!(check_matmul("m", None, None).len(), 1);
     }
 }

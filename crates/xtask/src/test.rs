@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::process::{cargo, command, complain, heading, run_shown, say};
+use crate::process::{OPTIONAL, cargo, command, complain, heading, run_shown, say};
 use crate::{ptx, setup, tidy};
 
 /// One step with its verdict.
@@ -19,9 +19,6 @@ enum Verdict {
     Skipped(String),
     Failed,
 }
-
-/// What is off by default and must work all the same: it builds without the hardware, and says that it is missing.
-const OPTIONAL: &str = "farkas-ptx/cuda";
 
 /// Sets up and runs every step, also after a failure, so that one run tells all that is wrong.
 pub(crate) fn test_all() -> Result<(), String> {

@@ -24,25 +24,48 @@ pub(crate) struct Contraction {
     /// The statement that adds a term, by its name: packing numbers statements anew.
     pub(crate) statement: String,
     /// The index of the result that becomes lanes.
-    columns: IterId,
+    pub(crate) columns: IterId,
     /// The index of the result that is unrolled.
-    rows: IterId,
+    pub(crate) rows: IterId,
     /// The index that is summed over.
-    terms: IterId,
+    pub(super) terms: IterId,
+    /// Further ones, as of the window of a convolution, inside of it. What is read then overlaps, and is not packed.
+    window: Vec<IterId>,
     /// Other indices of the result, outside of everything.
-    batch: Vec<IterId>,
+    pub(super) batch: Vec<IterId>,
     /// Registers side by side.
     abreast: u32,
+    /// How many terms there are at a time, if somebody has cut them into blocks.
+    in_block: Option<i64>,
+}
+
+/// How far out the loops of a contraction may be taken from what is around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Those of its forall and its sum, whose order is free.
+    Forall,
+    /// Those of `for` loops as well, around nothing but one assignment: all its sums are made before any result. The gate has to say whether
+    /// they may be.
+    Nest,
 }
 
 /// A tree in which every contraction of `tree` has loops of its own, with its batches outside, and what they are; none if there is no
-/// contraction in it.
-pub(crate) fn set_apart(scop: &Scop, tree: &Tree) -> Option<(Tree, Vec<Contraction>)> {
+/// contraction in it, or none that needs this reach.
+pub(crate) fn set_apart(scop: &Scop, tree: &Tree, reach: Reach) -> Option<(Tree, Vec<Contraction>)> {
     let (loops, mut branches) = (tree.table(), tree.branches());
     let mut found = Vec::new();
+    let mut needed = reach == Reach::Forall;
     for number in 0..branches.len() {
         let own = branches[number].clone();
-        let Some((contraction, level)) = recognise(scop, &own) else { continue };
+        let (source, ordered) = (&scop.at(own.statement).source, scop.at(own.statement).ordered);
+        let alone = |level: usize| {
+            let inside = branches.iter().filter(|branch| branch.shared_with(&own) > level);
+            inside.into_iter().all(|branch| scop.at(branch.statement).source == *source)
+        };
+        let far = if reach == Reach::Nest && ordered > 0 { recognise(scop, &own, 0) } else { None };
+        let far = far.filter(|(_, level)| alone(*level));
+        needed |= far.is_some();
+        let Some((contraction, level)) = far.or_else(|| recognise(scop, &own, ordered)) else { continue };
         // What shares its loops comes before it or after it, as a whole.
         for (other, branch) in branches.iter_mut().enumerate() {
             if branch.shared_with(&own) > level {
@@ -52,56 +75,109 @@ pub(crate) fn set_apart(scop: &Scop, tree: &Tree) -> Option<(Tree, Vec<Contracti
         let counting = |iter: IterId| {
             own.loops().find(|(_, _, expr)| expr.as_iter() == Some(iter)).map(|(level, ..)| own.entries[level].clone())
         };
-        let order = contraction.batch.iter().copied().chain([contraction.columns, contraction.terms, contraction.rows]);
+        let order = contraction.batch.iter().copied().chain(contraction.order());
         let entries = &mut branches[number].entries;
         entries.truncate(level + 1);
         entries.extend(order.filter_map(counting));
         found.push(contraction);
     }
-    if found.is_empty() { None } else { Some((Tree::grow(loops, branches), found)) }
+    if found.is_empty() || !needed { None } else { Some((Tree::grow(loops, branches), found)) }
 }
 
-/// The contraction that a statement is, and the level of the outermost of its own loops.
-fn recognise(scop: &Scop, branch: &Branch) -> Option<(Contraction, usize)> {
+/// The contraction that a statement is in its loops from the `outer`-th on, and the level of the outermost of them.
+fn recognise(scop: &Scop, branch: &Branch, outer: usize) -> Option<(Contraction, usize)> {
     let statement = scop.at(branch.statement);
-    let sums = matches!(statement.kind, StatementKind::Update(ReduceOp::Sum)) && !statement.scatters();
-    if !sums || !vector::has_lanes(statement) {
+    if !statement.kind.is_update() || statement.scatters() {
         return None;
     }
-    let (kept, reduced) = statement.iters[statement.ordered..].split_at(statement.kept - statement.ordered);
-    let [terms] = reduced else { return None };
+    let own = &statement.iters[outer..];
+    let (kept, reduced) = own.split_at(statement.kept - outer);
     // All its indices have a loop of their own, around nothing but what belongs to the same assignment.
-    let level = own_loops(statement, branch)?;
-    let columns = statement.write.index.last()?.as_affine()?.as_iter().filter(|iter| kept.contains(iter))?;
-    let operands: Vec<&Access> = statement.reads.iter().filter(|read| read.array != statement.write.array).collect();
-    if operands.len() + 1 != statement.reads.len() {
-        return None;
-    }
-    let moves =
-        |access: &Access, iter: IterId| access.index.iter().any(|subscript| mentions(subscript.as_affine(), iter));
-    // One operand for each index; a sum of several products would need the registers of all of them.
-    let only = |iter: IterId| {
-        let mut moving = operands.iter().enumerate().filter(|(_, read)| moves(read, iter));
-        let (number, read) = moving.next().filter(|_| moving.next().is_none())?;
-        (moves(read, *terms) && can_be_packed(read, iter)).then_some(number)
-    };
-    let is_row = |row: &IterId| {
-        *row != columns && only(*row).is_some() && only(columns).is_some() && only(*row) != only(columns)
-    };
-    let rows = kept.iter().rev().copied().find(is_row)?;
-    let batch = kept.iter().copied().filter(|iter| *iter != rows && *iter != columns).collect();
-    // A product of two cells, or one with more to it.
-    let plain = statement.term().is_ok_and(
-        |term| matches!(&term.kind, ExprKind::Binary(BinaryOp::Mul, one, two) if is_load(one) && is_load(two)),
-    );
-    let abreast = if plain { ABREAST } else { ABREAST_COMPUTED };
-    let statement = statement.name.clone();
-    Some((Contraction { statement, columns, rows, terms: *terms, batch, abreast }, level))
+    let level = own_loops(own, branch)?;
+    Some((Contraction::of(statement, kept, reduced)?, level))
 }
 
-/// The level from which on a branch has nothing but places and loops that count one index each, all indices of its forall and its sum among them.
-fn own_loops(statement: &Statement, branch: &Branch) -> Option<usize> {
-    let free = &statement.iters[statement.ordered..];
+impl Contraction {
+    /// The contraction that an update of a result with the indices `kept` is, which sums over `reduced`.
+    pub(crate) fn of(statement: &Statement, kept: &[IterId], reduced: &[IterId]) -> Option<Contraction> {
+        let (terms, window) = reduced.split_first()?;
+        let sums = matches!(statement.kind, StatementKind::Update(ReduceOp::Sum)) && !statement.scatters();
+        if !sums || !vector::has_lanes(statement) {
+            return None;
+        }
+        let columns = statement.write.index.last()?.as_affine()?.as_iter().filter(|iter| kept.contains(iter))?;
+        let operands: Vec<&Access> =
+            statement.reads.iter().filter(|read| read.array != statement.write.array).collect();
+        if operands.len() + 1 != statement.reads.len() {
+            return None;
+        }
+        let moves =
+            |access: &Access, iter: IterId| access.index.iter().any(|subscript| mentions(subscript.as_affine(), iter));
+        // One operand for each index; a sum of several products would need the registers of all of them.
+        let only = |iter: IterId| {
+            let mut moving = operands.iter().enumerate().filter(|(_, read)| moves(read, iter));
+            let (number, read) = moving.next().filter(|_| moving.next().is_none())?;
+            let fits = match window {
+                [] => can_be_packed(read, iter),
+                _ => iter != columns || runs_along(read, iter),
+            };
+            (reduced.iter().any(|term| moves(read, *term)) && fits).then_some(number)
+        };
+        let is_row = |row: &IterId| {
+            *row != columns && only(*row).is_some() && only(columns).is_some() && only(*row) != only(columns)
+        };
+        let rows = kept.iter().rev().copied().find(is_row)?;
+        let batch = kept.iter().copied().filter(|iter| *iter != rows && *iter != columns).collect();
+        // A product of two cells, or one with more to it.
+        let plain = statement.term().is_ok_and(
+            |term| matches!(&term.kind, ExprKind::Binary(BinaryOp::Mul, one, two) if is_load(one) && is_load(two)),
+        );
+        let abreast = if plain { ABREAST } else { ABREAST_COMPUTED };
+        let statement = statement.name.clone();
+        let (terms, window) = (*terms, window.to_vec());
+        Some(Contraction { statement, columns, rows, terms, window, batch, abreast, in_block: None })
+    }
+
+    /// How its loops nest before they are tiled.
+    fn order(&self) -> Vec<IterId> {
+        match self.window.as_slice() {
+            [] => vec![self.columns, self.terms, self.rows],
+            window => [self.columns, self.rows, self.terms].into_iter().chain(window.iter().copied()).collect(),
+        }
+    }
+
+    /// The same of a statement that has some of the terms, few at a time.
+    pub(crate) fn in_block(self, statement: String, terms: i64) -> Contraction {
+        Contraction { statement, in_block: Some(terms), ..self }
+    }
+
+    /// Whether the result has no other indices than those of a matrix.
+    pub(crate) fn is_flat(&self) -> bool {
+        self.batch.is_empty()
+    }
+
+    /// Whether what moves with the columns lies side by side along them.
+    pub(crate) fn runs_along_columns(&self, update: &Statement) -> bool {
+        let last = |access: &Access| access.index.last().is_some_and(|last| mentions(last.as_affine(), self.columns));
+        let moves = |access: &&Access| access.index.iter().any(|one| mentions(one.as_affine(), self.columns));
+        update.reads.iter().filter(moves).all(last)
+    }
+
+    /// How many terms make a block: about so many, or what the cache holds, and such that whole tiles of registers divide them.
+    pub(crate) fn block(&self, scop: &Scop, machine: &Machine, about: i64) -> i64 {
+        let bytes = scop.statement(&self.statement).map_or(8, |statement| vector::widest(scop, &[statement]));
+        let tiles = Tiles::new(machine, bytes, self.abreast, None);
+        let (lanes, mut step) = (i64::from(tiles.lanes), tiles.rows);
+        while step % lanes != 0 {
+            step += tiles.rows;
+        }
+        let about = about.min(tiles.terms_packed);
+        (about + step - 1) / step * step
+    }
+}
+
+/// The level from which on a branch has nothing but places and loops that count one index each, all of `free`.
+fn own_loops(free: &[IterId], branch: &Branch) -> Option<usize> {
     let counts =
         |entry: &Entry| entry.as_loop().and_then(|(_, expr)| expr.as_iter()).is_some_and(|iter| free.contains(&iter));
     let level = branch.entries.iter().position(counts)?;
@@ -111,7 +187,7 @@ fn own_loops(statement: &Statement, branch: &Branch) -> Option<usize> {
     (plain && loops == free.len()).then_some(level)
 }
 
-fn mentions(affine: Option<&Affine>, iter: IterId) -> bool {
+pub(super) fn mentions(affine: Option<&Affine>, iter: IterId) -> bool {
     let mut found = affine.is_none();
     if let Some(affine) = affine {
         affine.visit_iters(&mut |used| found |= used == iter);
@@ -121,6 +197,16 @@ fn mentions(affine: Option<&Affine>, iter: IterId) -> bool {
 
 fn is_load(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Load { .. })
+}
+
+/// Whether what is read for neighbours of an index lies side by side.
+fn runs_along(read: &Access, iter: IterId) -> bool {
+    let Some((last, outer)) = read.index.split_last() else { return false };
+    let one_by_one = last.as_affine().is_some_and(|last| {
+        let rest = last.sub(&Affine::iter(iter));
+        rest.is_some_and(|rest| !mentions(Some(&rest), iter))
+    });
+    one_by_one && !outer.iter().any(|subscript| mentions(subscript.as_affine(), iter))
 }
 
 /// Whether panels along an index are panels along a subscript.
@@ -144,14 +230,15 @@ struct Tiles {
 }
 
 impl Tiles {
-    /// For numbers of so many bytes: three quarters of the registers hold results, the packed rows half of the second cache and more, the
+    /// For numbers of so many bytes, and so many terms if that is settled: three quarters of the registers hold results, the packed rows half of the second cache and more, the
     /// packed columns a part of the last one.
-    fn new(machine: &Machine, bytes: u32, abreast: u32) -> Tiles {
+    fn new(machine: &Machine, bytes: u32, abreast: u32, terms: Option<i64>) -> Tiles {
         let lanes = machine.lanes(bytes) * abreast;
         let rows = i64::from((machine.vector_registers * 3 / 4 / abreast).max(1));
         let registers = rows * i64::from(abreast);
         let bytes = i64::from(bytes);
-        let terms_packed = if machine.l2 >= 1 << 20 { 512 } else { 256 };
+        let most = if machine.l2 >= 1 << 20 { 512 } else { 256 };
+        let terms_packed = terms.unwrap_or((machine.l2 as i64 >> 10).clamp(4, most));
         let below = |limit: i64, step: i64| (limit / step).max(1) * step;
         let rows_packed = below((machine.l2 as i64 * 3 / 4) / (terms_packed * bytes), rows);
         let columns_packed = below(((machine.l3 as i64 / 8) / (terms_packed * bytes)).min(2048), i64::from(lanes));
@@ -176,22 +263,64 @@ pub(crate) fn tile(plan: &mut Plan, contractions: &[Contraction], machine: &Mach
 }
 
 impl Contraction {
-    fn tile(&self, plan: &mut Plan, machine: &Machine) -> diag::Result<bool> {
+    /// Tiles in registers alone: a window reads its operands over and over while they are in the caches anyway.
+    fn tile_window(&self, plan: &mut Plan, machine: &Machine) -> diag::Result<bool> {
         let subject = Rc::clone(&plan.state.subject);
         let (scop, name) = (&subject.scop, &self.statement);
         let Some(statement) = scop.statement(name) else { return Ok(false) };
-        let tiles = Tiles::new(machine, vector::widest(scop, &[statement]), self.abreast);
+        let tiles = Tiles::new(machine, vector::widest(scop, &[statement]), self.abreast, None);
+        let called = |iter: IterId| scop.function.iter(iter).name.clone();
+        let (columns, rows) = (called(self.columns), called(self.rows));
+        let over = |loops: &[String]| Loops::of(name.clone(), loops.iter().cloned());
+        let fresh = |plan: &Plan, name: &str, kind: char| Word::new(plan.fresh(&format!("{name}{kind}")));
+        let names = vec![fresh(plan, &columns, 'r'), fresh(plan, &rows, 'r')];
+        let both = [columns.clone(), rows.clone()];
+        let sizes = vec![i64::from(tiles.lanes), tiles.rows];
+        let registers = Verb::Tile { loops: over(&both), sizes, names };
+        let inside = std::iter::once(&self.terms).chain(&self.window).chain([&self.rows]).map(|iter| called(*iter));
+        let order = Verb::Reorder { loops: over(&inside.collect::<Vec<_>>()) };
+        let lanes = Some(fresh(plan, &columns, 'v'));
+        let lanes = Verb::Vectorize { loops: over(&[columns]), lanes: tiles.lanes, name: lanes };
+        let copies = Some(fresh(plan, &rows, 'u'));
+        let unrolled = Verb::Unroll { loops: over(&[rows]), size: Some(tiles.rows), name: copies };
+        let steps =
+            [(registers, tiles.why()), (order, String::new()), (lanes, String::new()), (unrolled, String::new())];
+        for (verb, why) in steps {
+            if !plan.take(Step::new(verb), why)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn tile(&self, plan: &mut Plan, machine: &Machine) -> diag::Result<bool> {
+        if !self.window.is_empty() {
+            return self.tile_window(plan, machine);
+        }
+        let subject = Rc::clone(&plan.state.subject);
+        let (scop, name) = (&subject.scop, &self.statement);
+        let Some(statement) = scop.statement(name) else { return Ok(false) };
+        let tiles = Tiles::new(machine, vector::widest(scop, &[statement]), self.abreast, self.in_block);
         let called = |iter: IterId| scop.function.iter(iter).name.clone();
         let (columns, rows, terms) = (called(self.columns), called(self.rows), called(self.terms));
         let over = |loops: &[&str]| Loops::of(name.clone(), loops.iter().map(|name| (*name).to_string()));
         let fresh = |plan: &Plan, name: &str| Word::new(plan.fresh(name));
         let (jt, kt, it) = (format!("{columns}t"), format!("{terms}t"), format!("{rows}t"));
         let (jt, kt, it) = (fresh(plan, &jt), fresh(plan, &kt), fresh(plan, &it));
-        let caches = Verb::Tile {
-            loops: over(&[&columns, &terms, &rows]),
-            sizes: vec![tiles.columns_packed, tiles.terms_packed, tiles.rows_packed],
-            names: vec![jt, kt.clone(), it.clone()],
+        let caches = if self.in_block.is_some() {
+            Verb::Tile {
+                loops: over(&[&columns, &rows]),
+                sizes: vec![tiles.columns_packed, tiles.rows_packed],
+                names: vec![jt.clone(), it.clone()],
+            }
+        } else {
+            Verb::Tile {
+                loops: over(&[&columns, &terms, &rows]),
+                sizes: vec![tiles.columns_packed, tiles.terms_packed, tiles.rows_packed],
+                names: vec![jt.clone(), kt.clone(), it.clone()],
+            }
         };
+        let around_columns = if self.in_block.is_some() { jt } else { kt };
         let (jr, ir) = (fresh(plan, &format!("{columns}r")), fresh(plan, &format!("{rows}r")));
         let registers = Verb::Tile {
             loops: over(&[&columns, &rows]),
@@ -204,7 +333,14 @@ impl Contraction {
                 return Ok(false);
             }
         }
-        let operands = [(self.columns, i64::from(tiles.lanes), kt), (self.rows, tiles.rows, it)];
+        let (shared, why) = match self.batch.first() {
+            Some(outermost) => (called(*outermost), "iterations have nothing to do with each other"),
+            None => (it.text.clone(), "each has its own packed rows; all read the same columns"),
+        };
+        if !plan.take(Step::new(Verb::Parallel { loops: over(&[&shared]) }), why)? {
+            return Ok(false);
+        }
+        let operands = [(self.columns, i64::from(tiles.lanes), around_columns), (self.rows, tiles.rows, it)];
         for (iter, panel, at) in operands {
             for read in
                 statement.reads.iter().filter(|read| read.array != statement.write.array && can_be_packed(read, iter))
@@ -268,7 +404,7 @@ fn pack(plan: &mut Plan, reader: &str, read: &Access, (iter, panel): (IterId, i6
 }
 
 /// Which reads of an array a pack is for, if the reader has several: by the indices that are its subscripts.
-fn shared(scop: &Scop, reader: &str, read: &Access) -> Option<Vec<Word>> {
+pub(super) fn shared(scop: &Scop, reader: &str, read: &Access) -> Option<Vec<Word>> {
     let others = scop.statement(reader)?.reads.iter().filter(|other| other.array == read.array).count();
     let name = |subscript: &program::Subscript| {
         let iter = subscript.as_affine().and_then(Affine::as_iter)?;

@@ -3,8 +3,15 @@
 //! In: a program with its dependences, a tree, and the facts of a machine.  Out: steps that lead from the program's own order to
 //! something better. They are found from dependences and accesses alone, and the gate judges what comes of them.
 
+mod blocks;
 pub(crate) mod contraction;
+pub(crate) mod factorisation;
 pub(crate) mod grid;
+pub(crate) mod interleave;
+pub(crate) mod push;
+pub(crate) mod threads;
+pub(crate) mod time;
+pub(crate) mod turn;
 pub(crate) mod vector;
 
 use std::rc::Rc;
@@ -32,10 +39,22 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// No steps yet, from the program's own order.
+    pub(crate) fn new(subject: &Rc<Subject>) -> Plan {
+        let state = State { subject: Rc::clone(subject), tree: subject.scop.order.clone() };
+        Plan { state, steps: Some(Vec::new()) }
+    }
+
     /// The steps that make a tree, if there are such.
     pub(crate) fn from_tree(subject: &Rc<Subject>, tree: &Tree, why: &str) -> diag::Result<Plan> {
         let start = State { subject: Rc::clone(subject), tree: tree.clone() };
-        let Some(steps) = written(subject, tree) else { return Ok(Plan { state: start, steps: None }) };
+        // A statement that never runs may be missing in a tree; by steps it would come back, into loops of others.
+        let branches = tree.branches();
+        let runs = |statement: usize| branches.iter().any(|branch| branch.statement.index() == statement);
+        let complete = (0..subject.scop.statements.len()).all(runs);
+        let Some(steps) = written(subject, tree).filter(|_| complete) else {
+            return Ok(Plan { state: start, steps: None });
+        };
         let order = State { subject: Rc::clone(subject), tree: subject.scop.order.clone() };
         let mut plan = Plan { state: order, steps: Some(Vec::new()) };
         for (number, step) in steps.into_iter().enumerate() {
@@ -45,6 +64,12 @@ impl Plan {
             }
         }
         Ok(plan)
+    }
+
+    /// The same steps behind those that have made the program that they start from.
+    pub(crate) fn behind(self, before: &Plan) -> Plan {
+        let steps = before.steps.clone().zip(self.steps).map(|(first, then)| [first, then].concat());
+        Plan { state: self.state, steps }
     }
 
     /// Takes a step if it applies. What it leads to is still to be proven.

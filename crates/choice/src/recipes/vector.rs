@@ -1,6 +1,6 @@
 //! Vector loops: innermost loops whose iterations are independent, or meet only in reductions, and whose cells lie side by side.
 
-use poly::{Branch, LoopId, Scop, Statement, Subject, Tree};
+use poly::{Branch, LoopId, LoopKind, Scop, Statement, Subject, Tree};
 use program::{BinaryOp, Expr, ExprKind, ScalarType, Subscript, UnaryOp};
 use steps::{Loops, Step, Target, Verb, Word};
 
@@ -19,7 +19,12 @@ pub(crate) fn loops(subject: &Subject, tree: &Tree) -> diag::Result<Vec<LoopId>>
     let mut found = Vec::new();
     for id in tree.innermost() {
         let inside: Vec<&Branch> = branches.iter().filter(|branch| branch.level_of(id).is_some()).collect();
-        if inside.iter().all(|branch| gains(&subject.scop, branch)) && !poly::may_carry(subject, tree, id)? {
+        // What is straight code already has its reasons.
+        let is_plain = tree.info(id).kind == LoopKind::Serial;
+        if is_plain
+            && inside.iter().all(|branch| gains(&subject.scop, tree, branch))
+            && !poly::may_carry(subject, tree, id)?
+        {
             found.push(id);
         }
     }
@@ -27,12 +32,12 @@ pub(crate) fn loops(subject: &Subject, tree: &Tree) -> diag::Result<Vec<LoopId>>
 }
 
 /// Whether a statement is faster in lanes along its innermost loop.
-fn gains(scop: &Scop, branch: &Branch) -> bool {
+fn gains(scop: &Scop, tree: &Tree, branch: &Branch) -> bool {
     let statement = scop.at(branch.statement);
     if !has_lanes(statement) {
         return false;
     }
-    let steps = Walk::new(branch, statement).kinds_of_steps(statement, &[]);
+    let steps = Walk::new(tree, branch, statement).kinds_of_steps(statement, &[]);
     steps.near > 0 && (steps.far <= steps.near / 2 || steps.far <= 2 * steps.near && is_heavy(&statement.value))
 }
 
@@ -71,7 +76,7 @@ pub(crate) fn vectorize(plan: &mut Plan, loops: &[LoopId], machine: &Machine) ->
             continue;
         }
         let statements: Vec<&Statement> = inside.iter().map(|branch| scop.at(branch.statement)).collect();
-        let sums = inside.iter().all(|branch| is_sum(scop, branch));
+        let sums = inside.iter().all(|branch| is_sum(scop, &tree, branch));
         let lanes = machine.lanes(widest(scop, &statements)) * if sums { ACCUMULATORS } else { ABREAST };
         let why = if sums {
             format!("{ACCUMULATORS} partial results of {} lanes", lanes / ACCUMULATORS)
@@ -88,9 +93,9 @@ pub(crate) fn vectorize(plan: &mut Plan, loops: &[LoopId], machine: &Machine) ->
 }
 
 /// Whether a statement adds up along its innermost loop.
-fn is_sum(scop: &Scop, branch: &Branch) -> bool {
+fn is_sum(scop: &Scop, tree: &Tree, branch: &Branch) -> bool {
     let statement = scop.at(branch.statement);
-    statement.kind.is_update() && Walk::new(branch, statement).stays(&statement.write.index)
+    statement.kind.is_update() && Walk::new(tree, branch, statement).stays(&statement.write.index)
 }
 
 /// Bytes of the widest number that some statements work with.

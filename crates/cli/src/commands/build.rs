@@ -86,14 +86,20 @@ fn sections(options: &Options, source: &Source) -> Result<Vec<Section>, Failure>
     }
     let engine = options.compile.engine(emit)?;
     let program = engine.read(source)?;
-    let mut signatures = program.signatures();
-    if options.function.is_some() || signatures.is_empty() {
-        signatures = vec![choose_function(source, signatures, options.function.as_deref())?];
-    }
-    for signature in signatures {
-        let function = program.compile(&signature.name)?;
+    let signatures = program.signatures();
+    let (one, all);
+    let functions = if options.function.is_some() || signatures.is_empty() {
+        let chosen = choose_function(source, signatures, options.function.as_deref())?;
+        one = program.compile(&chosen.name)?;
+        std::slice::from_ref(&one)
+    } else {
+        all = program.compile_all()?;
+        all.functions()
+    };
+    for function in functions {
+        let name = function.name().to_owned();
         let texts = function.texts().iter().cloned();
-        sections.extend(texts.map(|(emit, text)| Section { function: Some(signature.name.clone()), emit, text }));
+        sections.extend(texts.map(|(emit, text)| Section { function: Some(name.clone()), emit, text }));
     }
     Ok(sections)
 }

@@ -34,7 +34,7 @@ Where elements come from (--in, --expect):
   @FILE.npy      a NumPy file of exactly the argument's type; either byte order, C or Fortran order
   rand:SEED      pseudo-random, the same on every machine: SplitMix64 from SEED, one output per
                  element in row-major order; floats uniform in [0, 1), signed integers in -9..=9,
-                 u8 in 0..=9, bool fair
+                 unsigned ones in 0..=9, bool fair
   iota           0, 1, 2, … in row-major order, wrapped to the type; for bool, whether it is odd
   zeros, ones
   1.5            a number (also nan, inf, true, false): of a scalar, or of every element

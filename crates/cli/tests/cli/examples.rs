@@ -36,6 +36,24 @@ fn examples_run_as_ptx_or_say_why_not() {
     assert!(agree > 5 * refused, "{agree} agree, {refused} are refused");
 }
 
+/// Schedules for GPUs do what they are for on the emulator, too.
+#[test]
+fn schedules_for_gpus_run_as_ptx() {
+    let mut count = 0;
+    for path in files(&repository().join("examples/schedules"), "sched") {
+        if !path.to_string_lossy().ends_with("-gpu.sched") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("an example is text");
+        let line = text.lines().find_map(|line| line.strip_prefix("# run: farkas ")).expect("a `# run:` line");
+        let words = line.split_whitespace().chain(["--verify", "--target=ptx", "--device=emulate"]);
+        let output = command(&repository()).args(words).output().expect("the binary starts");
+        assert!(outcome(&output).succeeds().stderr.contains("the interpreter agrees"), "{}", path.display());
+        count += 1;
+    }
+    assert!(count >= 5, "only {count} schedules");
+}
+
 #[test]
 fn fast_math_multiplies_by_reciprocals_and_agrees() {
     let line = "examples/softmax.fks -D B=3,N=50 --in X=rand:1 --schedule examples/schedules/softmax.sched --verify";

@@ -37,7 +37,7 @@ fn a_replay_says_at_how_many_sizes() {
     let indices = "a, b, c, d, e, g, h, i, j";
     let program = format!("fn f<N>() -> (y: f64[{}]) {{ y[{indices}] = 1 }}\n", ["N"; 9].join(", "));
     place.write("nine.fks", program.as_bytes());
-    let run = place.farkas("check nine.fks --verify-dynamic").succeeds();
+    let run = place.farkas("check nine.fks --verify-dynamic --time-limit 100").succeeds();
     run.prints(&["replayed at 4 combinations of small sizes; 1 others have too many instances"]);
 }
 
@@ -63,6 +63,52 @@ fn steps_without_statements_do_nothing() {
     assert_ne!(run.code, Some(101), "{}", run.stderr);
 }
 
+/// In each text, `@` is the number.
+const NUMBERED: [&str; 22] = [
+    "fn f<N>(inout A: i64[N]) { for i in @..N { A[j] = i } }",
+    "fn f<N>(inout A: i64[N]) { for i in 0..@ { A[i | i < N] = 1 } }",
+    "fn f<N>(inout A: i64[N]) { for i in 0..N by @ { A[i] = i } }",
+    "fn f<N>(inout A: i64[N]) { for t in @..N { for u in t - 1..N { for v in @ + u..t { A[i] = 2 } } } }",
+    "fn f<N>(inout A: i64[N]) { A[i | not (i <= @ or N > @)] = 1 }",
+    "fn f<N>(inout A: i64[N]) { A[i | (i + @) % 3 = 1 and i / 7 < @] = 1 }",
+    "fn f<N>(inout A: i64[N]) { A[i] = A[i + @] }",
+    "fn f<N>(inout A: i64[N]) { A[@ * i: 0..N] = 1 }",
+    "fn f<N>(inout A: i64[@ * N]) { A[i] = 1 }",
+    "fn f<N>(inout A: i64[@, @]) { A[i, j] = 1 }",
+    "fn f<N>(inout A: i64[N]) where N >= @ { A[i] = A[i] + @ }",
+    "fn f<N>(x: i64[N]) -> (s: i64[N]) { s[j] = 1 + sum[i: @ * j..j] x[j] }",
+    "fn f<N>(x: i64[N]) -> (s: i64[N]) { let a[i: @..N] = 1\n s[j] = a[j] }",
+    "fn f<N>(x: i64[N]) -> (s: i64[N]) { for t in @..x[0] { s[i] = t } }",
+    "schedule g { skew S0[i, t] by @ }",
+    "schedule g { shift S0[i] by @; reverse S0[i]; tile S0[t, i] by 3, 3 }",
+    "schedule g { scale S0[i] by 3; shift S0[i] by @ }",
+    "schedule g { split S0[i] where @ * i + @ < t }",
+    "schedule g { map { S0[t, i] -> [t + @, @ * i] } }",
+    "schedule h { layout a[i] => [@ * i] }",
+    "schedule h { layout a[i] => [i] in [@] }",
+    "schedule h { layout a[i] => [i % @, (i + @) / 2] }",
+];
+
+#[test]
+fn numbers_at_the_end_of_64_bits_are_errors_of_the_user() {
+    let place = Place::new();
+    let relax = "fn g<N, T>(inout A: f64[N]) { for t in 0..T { for i in 1..N - 1 { A[i] = A[i - 1] + A[i + 1] } } }\n";
+    let smooth = "fn h<N>(x: f64[N]) -> (b: f64[N]) where N >= 1 { let a[i] = x[i] * 2\n b[i] = a[i] + a[0] }\n";
+    for text in NUMBERED {
+        for number in ["-9223372036854775808", "-9223372036854775807", "9223372036854775807", "4611686018427387904"] {
+            let text = text.replace('@', number);
+            let program = match text.split_whitespace().nth(1) {
+                Some("g") => format!("{relax}{text}\n"),
+                Some("h") => format!("{smooth}{text}\n"),
+                _ => format!("{text}\n"),
+            };
+            place.write("f.fks", program.as_bytes());
+            let run = place.farkas("build f.fks --emit=loops --time-limit 2");
+            assert!(matches!(run.code, Some(0 | 1 | 3)), "{text}: {:?}\n{}", run.code, run.stderr);
+        }
+    }
+}
+
 #[test]
 fn saved_schedules_beyond_the_limits_are_refused() {
     let place = Place::new();
@@ -77,6 +123,7 @@ fn saved_schedules_beyond_the_limits_are_refused() {
             format!("{domain}\nchild:\n  filter: \"[N, K] -> {{ S0[i] : K = 0 }}\"\n"),
             "parameters that this program does not have",
         ),
+        ("domain: \"[N] -> { S0[i] : i < N }\"\n".to_owned(), "E0502"),
         ("domain: \"{ rat: S0[i] : 2i = 1 }\"\n".to_owned(), "rational"),
         (time(&format!("[N] -> [{{ S0[i] -> [({} * i)] }}]", "9".repeat(100_000))), "more than 40 digits"),
         (time(&format!("[N] -> [{{ S0[i] -> [({})] }}]", vec!["i"; 50_000].join(" + "))), "more than 20000 words"),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::mutate::Dice;
+use crate::dice::Dice;
 
 pub(crate) struct Case {
     pub(crate) program: String,

@@ -1,14 +1,14 @@
 //! Programs and scripts from scratch: well-formed most of the time, with conditions, divisions and shapes as odd as they get.
 
-use crate::mutate::Dice;
+use crate::dice::Dice;
 
 const INDICES: [&str; 3] = ["i", "j", "k"];
 
 fn affine(dice: &mut Dice, names: &[&str]) -> String {
     let name = *dice.among(names);
     let other = *dice.among(names);
-    let number = *dice.among(&[0, 1, 2, 3, 7, 100, 1_234_567]);
-    match dice.roll(9) {
+    let number = *dice.among(&[0, 1, 2, 3, 7, 100, 1_234_567, 4_000_000_000_000_000_000_i64]);
+    match dice.roll(10) {
         0 => format!("{name} + {number}"),
         1 => format!("{name} - {number}"),
         2 => format!("{number} * {name} + {other}"),
@@ -16,6 +16,11 @@ fn affine(dice: &mut Dice, names: &[&str]) -> String {
         4 => format!("({name} - {number}) % {}", number + 2),
         5 => "N - 1 - i".to_owned(),
         6 => number.to_string(),
+        7 => {
+            let depth = *dice.among(&[2, 5, 40, 200]);
+            let (open, close) = ("(".repeat(depth), format!(" + {name}) % {}", number + 2).repeat(depth));
+            format!("{open}{name}{close}")
+        }
         _ => name.to_owned(),
     }
 }
@@ -52,7 +57,12 @@ fn value(dice: &mut Dice, names: &[&str], depth: usize) -> String {
 
 fn statement(dice: &mut Dice, depth: usize) -> String {
     let names = &INDICES[..1 + dice.roll(3)];
-    match dice.roll(5) {
+    match dice.roll(6) {
+        5 if depth > 0 => {
+            let inner = statement(dice, depth - 1);
+            let ends = *dice.among(&["0..A[0]", "A[0]..N", "0..N while A[0] < 3", "0..N by 2 while B[0, 0] != 1"]);
+            format!("for {} in {ends} {{ {inner} }}", dice.among(&["u", "v", "w"]))
+        }
         0 if depth > 0 => {
             let name = *dice.among(&["t", "i", "j"]);
             let (inner, second) = (statement(dice, depth - 1), statement(dice, depth - 1));
@@ -78,8 +88,8 @@ pub(crate) fn script(dice: &mut Dice) -> String {
     let step = |_| {
         let (a, b) = (*dice.among(&INDICES), *dice.among(&["i", "j", "t"]));
         let statement = *dice.among(&["S0", "S1", "S2"]);
-        let size = *dice.among(&[0, 1, 2, 8, 1_000_000]);
-        match dice.roll(14) {
+        let size = *dice.among(&[0, 1, 2, 8, 1_000_000, i64::MAX]);
+        match dice.roll(18) {
             0 => format!("tile {statement}[{a}, {b}] by {size}, {size}"),
             1 => format!("interchange {statement}[{a}, {b}]"),
             2 => format!("skew {statement}[{a}, {b}] by {size}"),
@@ -93,6 +103,10 @@ pub(crate) fn script(dice: &mut Dice) -> String {
             10 => format!("split {statement}[{a}] where {}", condition(dice, &["i", "N"], 1)),
             11 => format!("pack A at {statement}[{a}]"),
             12 => format!("rfactor {statement}[{a}]"),
+            13 => format!("layout A[i] => [{}, i % {size}]", affine(dice, &["i"])),
+            14 => format!("strip {a} by {size}; compute_at A at {a}o"),
+            15 => format!("scale {statement}[{a}] by {size}; jam {statement}[{b}] by {size}"),
+            16 => format!("place {a} -> {}", dice.among(&["block.x", "thread.x", "thread.z"])),
             _ => format!("map {{ {statement}[i] -> [{}] }}", affine(dice, &["i", "N"])),
         }
     };

@@ -9,6 +9,8 @@
 
 mod child;
 mod corpus;
+#[path = "../../../../tests/dice.rs"]
+mod dice;
 mod grammar;
 mod mutate;
 
@@ -17,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use child::{Outcome, run};
 use corpus::Corpus;
-use mutate::Dice;
+use dice::Dice;
 
 /// One command line and the files that it reads.
 #[derive(Clone, Debug)]

@@ -1,30 +1,9 @@
 //! Changes to inputs: bytes, words, lines, numbers, and pieces of other inputs.
 
 use crate::corpus::Corpus;
+use crate::dice::Dice;
 
-/// Pseudo-random numbers that depend on nothing but the seed.
-pub(crate) struct Dice(u64);
-
-impl Dice {
-    pub(crate) fn new(seed: u64) -> Dice {
-        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        (0..8).for_each(|_| _ = dice.roll(2));
-        dice
-    }
-
-    pub(crate) fn roll(&mut self, count: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 17) as usize % count.max(1)
-    }
-
-    pub(crate) fn among<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
-        &choices[self.roll(choices.len())]
-    }
-}
-
-const WORDS: [&str; 47] = [
+const WORDS: [&str; 48] = [
     "fn",
     "for",
     "in",
@@ -50,6 +29,7 @@ const WORDS: [&str; 47] = [
     "pack",
     "layout",
     "compute_at",
+    "detach",
     "at",
     "by",
     "as",
@@ -74,7 +54,7 @@ const WORDS: [&str; 47] = [
     "#",
 ];
 
-const NUMBERS: [&str; 12] = [
+const NUMBERS: [&str; 16] = [
     "0",
     "1",
     "-1",
@@ -84,6 +64,10 @@ const NUMBERS: [&str; 12] = [
     "2147483648",
     "9223372036854775807",
     "9223372036854775808",
+    "9223372036854775806",
+    "-9223372036854775808",
+    "-9223372036854775807",
+    "4611686018427387904",
     "18446744073709551616",
     "1e400",
     "1234567",

@@ -34,7 +34,7 @@ use program::{BinaryOp, Role, ScalarType};
 use self::address::{Induction, Stride};
 use self::constants::float_constants;
 use self::fault::{DONE, Site};
-use self::outline::Iterations;
+use self::outline::{Clip, Iterations};
 use crate::Options;
 use crate::call::Derived;
 use crate::compile::STAGE;
@@ -113,6 +113,7 @@ fn emit_part(
         leaves,
         regions: std::mem::take(&mut emitted.regions),
         pending: Vec::new(),
+        clip: None,
         // That iterations may run at once is as much a matter of proof as that subscripts are inside.
         is_serial: part.is_some() || !kernel.is_in_bounds(),
     };
@@ -196,6 +197,8 @@ struct Emitter<'a> {
     regions: Vec<Region>,
     /// Parallel loops whose iterations are yet to be made a function.
     pending: Vec<Iterations>,
+    /// The loop whose bounds are clipped in some iterations of the one around.
+    clip: Option<Clip>,
     /// Whether parallel loops run one iteration after the other, as they do in such a function.
     is_serial: bool,
 }
@@ -370,6 +373,7 @@ impl Emitter<'_> {
             return Ok(());
         }
         let (lo, hi) = (self.linear(&lo)?, self.linear(&hi)?);
+        let (lo, hi) = self.clipped(r#for, lo, hi)?;
         let exit = self.b.create_block();
         let before = self.b.create_block();
         let known = if runs == Some(true) { None } else { Some(self.b.ins().icmp(IntCC::SignedLessThan, lo, hi)) };

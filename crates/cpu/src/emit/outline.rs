@@ -2,8 +2,10 @@
 //!
 //! In: a parallel loop.  Out: at its place, a block of what its iterations find around them and a call of the runtime
 //! (`crate::parallel`); and, later, a function that runs the iterations from one value of the variable to another.
-//! A parallel loop inside another one runs serially: the outer one has work for all threads, or is too small to share.
+//! Two parallel loops, one directly inside the other and with bounds of its own, are one: their pairs of iterations are numbered and shared out, so that a
+//! short outer loop has work for all threads. Any other parallel loop inside of one runs serially.
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     AbiParam, InstBuilder, MemFlagsData, Signature, StackSlotData, StackSlotKind, Value, types,
 };
@@ -23,6 +25,8 @@ const TABLES: usize = 4;
 pub(crate) struct Iterations {
     pub(super) function: FuncId,
     r#for: For,
+    /// The parallel loop that is all there is inside, if iterations are numbered through both.
+    inner: Option<For>,
     /// Loop variables and locals that the iterations find, in the order in which they are passed.
     vars: Vec<VarId>,
     locals: Vec<LocalId>,
@@ -56,7 +60,15 @@ impl Emitter<'_> {
 
         let words = TABLES + vars.len() + locals.len();
         let block = self.environment(&vars, &locals, words)?;
-        let (lo, hi) = (self.index(&r#for.lo)?, self.index(&r#for.hi)?);
+        let inner = collapsible(r#for).cloned();
+        let (lo, hi, step) = match &inner {
+            None => (self.index(&r#for.lo)?, self.index(&r#for.hi)?, r#for.step),
+            // More pairs than 64 bits can count would never end.
+            Some(inner) => {
+                let (outer, inner) = (self.trips(r#for)?, self.trips(inner)?);
+                (self.iconst(0), self.b.ins().imul(outer, inner), 1)
+            }
+        };
         let callee = self.module.declare_func_in_func(function, self.b.func);
         let address = self.b.ins().func_addr(types::I64, callee);
         let runtime = self.runtime()?;
@@ -74,9 +86,50 @@ impl Emitter<'_> {
         private.extend(found.scoped);
         private.sort();
         private.dedup();
-        self.regions.push(Region { step: r#for.step, words, private, work: Work::of_loop(r#for) });
-        self.pending.push(Iterations { function, r#for: r#for.clone(), vars, locals });
+        self.regions.push(Region { step, words, private, work: Work::of_loop(inner.as_ref().unwrap_or(r#for)) });
+        self.pending.push(Iterations { function, r#for: r#for.clone(), inner, vars, locals });
         Ok(true)
+    }
+
+    /// How many iterations a loop has.
+    fn trips(&mut self, r#for: &For) -> diag::Result<Value> {
+        let (lo, hi) = (self.index(&r#for.lo)?, self.index(&r#for.hi)?);
+        let length = self.b.ins().isub(hi, lo);
+        let rounded = self.b.ins().iadd_imm_s(length, r#for.step - 1);
+        let step = self.iconst(r#for.step);
+        let trips = if r#for.step == 1 { rounded } else { self.b.ins().sdiv(rounded, step) };
+        let runs = self.b.ins().icmp(IntCC::SignedLessThan, lo, hi);
+        let none = self.iconst(0);
+        Ok(self.b.ins().select(runs, trips, none))
+    }
+
+    /// The values of the outer variable that pairs of iterations from `begin` to `end` have; the loop inside is clipped at both ends.
+    fn pairs(&mut self, outer: &For, inner: &For, begin: Value, end: Value) -> diag::Result<(Value, Value)> {
+        let per_outer = self.trips(inner)?;
+        let (outer_lo, inner_lo) = (self.index(&outer.lo)?, self.index(&inner.lo)?);
+        let last = self.b.ins().iadd_imm_s(end, -1);
+        let mut at = |pair: Value| {
+            let number = self.b.ins().udiv(pair, per_outer);
+            let before = self.b.ins().imul(number, per_outer);
+            let rest = self.b.ins().isub(pair, before);
+            let (outer_step, inner_step) = (self.scale(number, outer.step), self.scale(rest, inner.step));
+            (self.b.ins().iadd(outer_lo, outer_step), self.b.ins().iadd(inner_lo, inner_step))
+        };
+        let (first, last) = (at(begin), at(last));
+        let inner_end = self.b.ins().iadd_imm_s(last.1, 1);
+        self.clip = Some(Clip { outer: outer.var, inner: inner.var, first, last: (last.0, inner_end) });
+        Ok((first.0, self.b.ins().iadd_imm_s(last.0, 1)))
+    }
+
+    /// The bounds of a loop, clipped where it is inside the first or the last of the iterations that this function runs.
+    pub(super) fn clipped(&mut self, r#for: &For, lo: Value, hi: Value) -> diag::Result<(Value, Value)> {
+        let Some(clip) = self.clip.filter(|clip| clip.inner == r#for.var) else { return Ok((lo, hi)) };
+        let outer = self.index(&Index::Var(clip.outer))?;
+        let mut at = |(place, bound): (Value, Value), otherwise: Value| {
+            let here = self.b.ins().icmp(IntCC::Equal, outer, place);
+            self.b.ins().select(here, bound, otherwise)
+        };
+        Ok((at(clip.first, lo), at(clip.last, hi)))
     }
 
     fn is_around(&self, var: VarId) -> bool {
@@ -139,6 +192,10 @@ impl Emitter<'_> {
             let variable = self.locals[local.index()];
             self.b.def_var(variable, value);
         }
+        let (begin, end) = match &part.inner {
+            None => (begin, end),
+            Some(inner) => self.pairs(&part.r#for, inner, begin, end)?,
+        };
         let (before, exit) = (self.b.create_block(), self.b.create_block());
         // The runtime asks for at least one iteration.
         match self.inner_runs(&part.r#for, None)? {
@@ -150,6 +207,23 @@ impl Emitter<'_> {
         self.enter(exit);
         Ok(())
     }
+}
+
+/// The parallel loop that is all there is inside of another one, if its iterations are the same in each of those of the other.
+fn collapsible(outer: &For) -> Option<&For> {
+    let [Stmt::For(inner)] = outer.body.as_slice() else { return None };
+    let LoopKind::Parallel(parallel) = &inner.kind else { return None };
+    let same = !inner.lo.uses(outer.var) && !inner.hi.uses(outer.var);
+    (same && parallel.reductions.is_empty()).then_some(inner)
+}
+
+/// Where iterations of two loops begin and end: the values of the outer variable, and there, the bound of the loop inside.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clip {
+    outer: VarId,
+    inner: VarId,
+    first: (Value, Value),
+    last: (Value, Value),
 }
 
 /// What the body of a parallel loop mentions.

@@ -112,7 +112,7 @@ mod tests {
         ] {
             assert_ne!(key, Key::new(&source, "f", &changed), "{changed:?}");
         }
-        let quick = Options { worth_sharing: Duration::ZERO, verify_dynamic: true, ..Options::default() };
+        let quick = Options { worth_sharing: Some(Duration::ZERO), verify_dynamic: true, ..Options::default() };
         assert_eq!(key, Key::new(&source, "f", &quick));
     }
 

@@ -150,7 +150,10 @@ fn load_again(case: &Case, module: &Module, options: &Options, failures: &mut Ve
     let [_] = module.functions() else { return };
     // A tree is a schedule of the program's own statements.
     let script = case.section("sched").map_or("", |script| &script.expected);
-    if script.split_whitespace().any(|word| ["rfactor", "pack", "compute_at", "inline", "layout"].contains(&word)) {
+    if script
+        .split_whitespace()
+        .any(|word| ["rfactor", "pack", "compute_at", "inline", "expand", "layout", "detach"].contains(&word))
+    {
         return;
     }
     let saved = stages::text_of(module, "schedule");

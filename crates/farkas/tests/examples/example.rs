@@ -1,12 +1,12 @@
-//! An example, compiled in both orders, and calls of it with arrays of numbers.
+//! An example, compiled in both orders and in small tiles, and calls of it with arrays of numbers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use farkas::{
-    Args, Argument, CallError, Data, Engine, Error, Function, Module, Options, Order, Role, ScalarType, Source, Style,
-    Value,
+    Args, Argument, CallError, Data, Engine, Error, Function, Machine, Module, Options, Order, Role, ScalarType,
+    Source, Style, Value,
 };
 use ndarray::ArrayD;
 
@@ -18,7 +18,12 @@ pub(crate) struct Example {
     pub(crate) source: Source,
     scheduled: OnceLock<Result<Module, String>>,
     original: OnceLock<Result<Module, String>>,
+    in_small_tiles: OnceLock<Result<Module, String>>,
 }
+
+/// A machine for which tiles are so small that small sizes have several of them.
+const SMALL: Machine =
+    Machine { vector_bytes: 16, vector_registers: 16, l1: 256, l2: 1 << 10, l3: 4 << 10, ..Machine::REFERENCE };
 
 /// Why a call gave no results.
 pub(crate) enum Refusal {
@@ -45,7 +50,19 @@ impl Example {
         let name = path.strip_prefix(root).unwrap_or(path).with_extension("");
         let name = name.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/");
         let source = Source::new(format!("examples/{name}.fks"), text);
-        Ok(Example { name, source, scheduled: OnceLock::new(), original: OnceLock::new() })
+        Ok(Example {
+            name,
+            source,
+            scheduled: OnceLock::new(),
+            original: OnceLock::new(),
+            in_small_tiles: OnceLock::new(),
+        })
+    }
+
+    /// Whether its `# run:` line says what comes out, so that running it (`cli/examples`) shows that it is right. Most random data is
+    /// none that such an example could take: rows that begin before they end, permutations.
+    pub(crate) fn brings_its_data(&self) -> bool {
+        self.source.text().lines().any(|line| line.starts_with("# run: ") && line.contains(" --expect "))
     }
 
     /// It says what it is and how to run it, and looks as the formatter wants it.
@@ -66,16 +83,16 @@ impl Example {
 
     /// The one function, in the order of the scheduler.
     pub(crate) fn function(&self) -> Result<&Function, String> {
-        self.compiled(&self.scheduled, Order::Scheduled)
+        self.compiled(&self.scheduled, Options::default())
     }
 
     fn compiled<'a>(
         &'a self,
         module: &'a OnceLock<Result<Module, String>>,
-        order: Order,
+        options: Options,
     ) -> Result<&'a Function, String> {
         let compile = || {
-            let engine = Engine::with_options(Options { order, ..Options::default() });
+            let engine = Engine::with_options(options);
             engine.compile_source(&self.source).map_err(|error| error.render(Style::Plain))
         };
         match module.get_or_init(compile).as_ref()?.functions() {
@@ -94,10 +111,14 @@ impl Example {
 
     pub(crate) fn try_run(&self, sizes: &[(&str, usize)], inputs: &[(&str, ArrayD<f64>)]) -> Result<Outputs, Refusal> {
         let scheduled = self.function().map_err(Refusal::Failed)?;
-        let original = self.compiled(&self.original, Order::Original).map_err(Refusal::Failed)?;
+        let in_order = Options { order: Order::Original, ..Options::default() };
+        let original = self.compiled(&self.original, in_order).map_err(Refusal::Failed)?;
+        let for_small = Options { machine: Some(SMALL), ..Options::default() };
+        let in_small_tiles = self.compiled(&self.in_small_tiles, for_small).map_err(Refusal::Failed)?;
         let interpreted = match call(scheduled, Function::interpret, sizes, inputs) {
             Err(Refusal::Data(why)) => {
-                let others = [scheduled, original].map(|function| call(function, Function::call, sizes, inputs));
+                let others =
+                    [scheduled, original, in_small_tiles].map(|function| call(function, Function::call, sizes, inputs));
                 let agree = others.iter().all(|other| matches!(other, Err(Refusal::Data(_))));
                 let failed = || Refusal::Failed(format!("only the interpreter says: {why}"));
                 return Err(if agree { Refusal::Data(why) } else { failed() });
@@ -106,7 +127,13 @@ impl Example {
         };
         let found = call(scheduled, Function::call, sizes, inputs)?;
         let in_order = call(original, Function::call, sizes, inputs)?;
-        for (engine, other) in [("machine code", &found), ("machine code in the original order", &in_order)] {
+        let in_tiles = call(in_small_tiles, Function::call, sizes, inputs)?;
+        let others = [
+            ("machine code", &found),
+            ("machine code in the original order", &in_order),
+            ("machine code in small tiles", &in_tiles),
+        ];
+        for (engine, other) in others {
             for (name, expected) in &interpreted {
                 let tolerance = tolerance(argument(scheduled, name)?.ty);
                 numbers::compare(&other[name], expected, tolerance)

@@ -36,7 +36,7 @@ pub(crate) fn agree(example: &Example) -> Result<(), String> {
 /// `None` if the loop is not there or may not be parallel.
 fn compile(example: &Example, script: &str, threads: Threads) -> Result<Option<Module>, String> {
     let schedule = Some(Schedule::Script(Source::new("parallel.sched", script)));
-    let options = Options { schedule, threads, worth_sharing: Duration::ZERO, ..Options::default() };
+    let options = Options { schedule, threads, worth_sharing: Some(Duration::ZERO), ..Options::default() };
     match Engine::with_options(options).compile_source(&example.source) {
         Ok(module) => Ok(Some(module)),
         Err(Error::User { .. } | Error::Budget { .. }) => Ok(None),

@@ -130,7 +130,8 @@ impl Generator<'_> {
     }
 
     fn statement(&mut self, depth: usize) {
-        match self.pick(10) {
+        match self.pick(11) {
+            10 => self.chosen(depth),
             8 => self.permuted(depth),
             9 => self.called(depth),
             0 => self.forall(depth, 3, Own::Cell),
@@ -157,7 +158,10 @@ impl Generator<'_> {
         }
         let guard = self.guard();
         let target = Target { array: array.clone(), subscripts, own };
-        let op = self.choose(&["=", "=", "+=", "max="]);
+        let op = match self.is_int() {
+            true => self.choose(&["=", "=", "+=", "max=", "^=", "&=", "|="]),
+            false => self.choose(&["=", "=", "+=", "max="]),
+        };
         let value = self.expr(3, Some(&target));
         let value = self.stored(value);
         self.line(depth, &format!("{}[{}{guard}] {op} {value}", array.name, bounds.join(", ")));
@@ -322,6 +326,36 @@ impl Generator<'_> {
         }
         self.line(depth + 1, "}");
         self.indices.pop();
+        self.line(depth, "}");
+    }
+
+    /// Statements under a condition on sizes and indices, or on data, which decides about fewer kinds of them.
+    fn chosen(&mut self, depth: usize) {
+        if depth > 2 {
+            return self.forall(depth, 4, Own::Cell);
+        }
+        let data = self.pick(2) == 1;
+        let cond = if data {
+            let k = self.name("k");
+            format!("any[{k}: 0..N] (v[{k}] {} 2)", self.choose(&["<", "=", ">"]))
+        } else {
+            self.condition(1)
+        };
+        self.line(depth, &format!("if {cond} {{"));
+        for arm in 0..1 + self.pick(2) {
+            if arm > 0 {
+                self.line(depth, "} else {");
+            }
+            let arrays = self.arrays.len();
+            match (data, self.pick(4)) {
+                (false, _) => self.statement(depth + 1),
+                (true, 0) => self.forall(depth + 1, 3, Own::Cell),
+                (true, 1) => self.recurrence(depth + 1),
+                (true, 2) => self.scatter(depth + 1),
+                (true, _) => self.forall(depth + 1, 4, Own::Cell),
+            }
+            self.arrays.truncate(arrays);
+        }
         self.line(depth, "}");
     }
 

@@ -1,6 +1,7 @@
 //! Random steps that fit a tree, made from bytes.
 
 use ::steps::{Formula, Loops, Place, State, Step, Verb, Word};
+use layout::iter::{Operation, SplitKind, SwizzleKind};
 use poly::{Entry, LoopKind, Tree};
 use program::{Affine, Cond, IterId};
 
@@ -22,16 +23,20 @@ impl<'a> Choices<'a> {
         [2, 3, 4, 1][self.pick(4)]
     }
 
+    fn recount(&mut self, loops: Loops, operation: impl Fn(i64) -> Operation) -> Verb {
+        Verb::Recount { loops, operation: operation(self.size()), names: Vec::new() }
+    }
+
     pub(crate) fn step(&mut self, state: &State) -> Step {
         let (scop, tree) = (&state.subject.scop, &state.tree);
         let branches = tree.branches();
-        let verb = self.pick(22);
+        let verb = self.pick(27);
         let branch = &branches[self.pick(branches.len())];
         let statement = scop.at(branch.statement);
         let names: Vec<&str> = branch.loops().map(|(_, id, _)| tree.info(id).name.as_str()).collect();
         let other = scop.at(branches[self.pick(branches.len())].statement);
         let wanted = match verb {
-            0 | 2 => 2,
+            0 | 2 | 23 | 25 => 2,
             1 | 6 => 2 + self.pick(2),
             _ => 1,
         };
@@ -43,7 +48,7 @@ impl<'a> Choices<'a> {
             }
         }
         // A step of two loops has two, whatever was drawn.
-        if matches!(verb, 0 | 2) && chosen.len() == 1 {
+        if matches!(verb, 0 | 2 | 23 | 25) && chosen.len() == 1 {
             chosen.push("none".into());
         }
         let at = Word::new(chosen[0].clone());
@@ -83,6 +88,11 @@ impl<'a> Choices<'a> {
                 Verb::Pack { array, reads: None, at: Some(place), panels, name: None }
             }
             20 => Verb::Separate { loops },
+            22 => self.recount(loops, |size| Operation::Split { kind: SplitKind::Inner, factor: size }),
+            23 => self.recount(loops, |_| Operation::Merge),
+            24 => self.recount(loops, |size| Operation::Resize { left: size - 1, right: 1 }),
+            25 => self.recount(loops, |_| Operation::Swizzle(SwizzleKind::CyclicShift)),
+            26 => self.recount(loops, |size| Operation::Split { kind: SplitKind::Outer, factor: size }),
             21 => Verb::Place { loops, axis: poly::Axis::ALL[self.pick(6)] },
             _ => Verb::ComputeAt { array, at: place, name: None },
         })

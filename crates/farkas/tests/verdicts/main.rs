@@ -7,6 +7,8 @@
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 #![expect(clippy::print_stderr, reason = "the long form says how much it did")]
 
+#[path = "../../../../tests/dice.rs"]
+mod dice;
 mod program;
 mod reduced;
 mod rewritten;
@@ -19,7 +21,8 @@ use diag::{Diagnostic, Source, Style};
 use farkas::explore::{Exploration, Judgement, Space, explore, measure};
 use farkas::{Args, Data, Engine, Error, Function, Options, Order};
 
-use program::{Dice, Instance, Program};
+use dice::Dice;
+use program::{Instance, Program};
 use schedule::Schedule;
 
 /// The sizes at which instances are counted through.

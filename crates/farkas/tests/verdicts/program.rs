@@ -5,27 +5,7 @@
 
 use std::collections::HashMap;
 
-/// Pseudo-random numbers that depend on nothing but the seed.
-pub(crate) struct Dice(u64);
-
-impl Dice {
-    pub(crate) fn new(seed: u64) -> Dice {
-        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        (0..8).for_each(|_| _ = dice.roll(2));
-        dice
-    }
-
-    pub(crate) fn roll(&mut self, count: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 17) as usize % count.max(1)
-    }
-
-    pub(crate) fn among<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.roll(choices.len())]
-    }
-}
+use crate::dice::Dice;
 
 pub(crate) const NAMES: [&str; 3] = ["i", "j", "k"];
 
@@ -50,11 +30,11 @@ impl Subscript {
         let (iterator, other) = (dice.roll(depth), dice.roll(depth));
         match dice.roll(14) {
             0 => Subscript::Mirrored(iterator),
-            1 => Subscript::Spread(iterator, dice.among(&[0, 1, 2])),
+            1 => Subscript::Spread(iterator, *dice.among(&[0, 1, 2])),
             2 => Subscript::Halved(iterator),
             3 => Subscript::Sum(iterator, other),
-            4 => Subscript::Fixed(dice.among(&[0, 3])),
-            _ => Subscript::Near(iterator, dice.among(&[0, 0, 0, 1, -1, 2, -2])),
+            4 => Subscript::Fixed(*dice.among(&[0, 3])),
+            _ => Subscript::Near(iterator, *dice.among(&[0, 0, 0, 1, -1, 2, -2])),
         }
     }
 
@@ -138,7 +118,7 @@ pub(crate) type Instance = (usize, Vec<i64>);
 
 impl Program {
     pub(crate) fn random(dice: &mut Dice) -> Program {
-        let form = dice.among(&[Form::Single, Form::Together, Form::Apart, Form::Apart]);
+        let form = *dice.among(&[Form::Single, Form::Together, Form::Apart, Form::Apart]);
         let depth = if form == Form::Single { 1 + dice.roll(3) } else { 1 + dice.roll(2) };
         let count = if form == Form::Single { 1 } else { 2 };
         let statement = |_| {

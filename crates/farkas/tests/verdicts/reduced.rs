@@ -6,7 +6,8 @@
 use diag::{Diagnostic, Source, Style};
 use farkas::{Args, Data, Error};
 
-use crate::program::{Access, Dice, Instance};
+use crate::dice::Dice;
+use crate::program::{Access, Instance};
 use crate::schedule::{Entry, Kind, Schedule, Time};
 use crate::{Tally, engine, number};
 
@@ -37,7 +38,7 @@ impl Program {
     fn random(dice: &mut Dice) -> Program {
         let depth = 1 + dice.roll(2);
         let terms = (0..1 + dice.roll(2)).map(|_| Access::random(dice, depth + 1)).collect();
-        let offsets = (0..depth).map(|_| dice.among(&[0, 0, 1, -1, 2])).collect();
+        let offsets = (0..depth).map(|_| *dice.among(&[0, 0, 1, -1, 2])).collect();
         Program { depth, terms, offsets, write: Access::random(dice, depth) }
     }
 
@@ -179,7 +180,7 @@ fn script(dice: &mut Dice, program: &Program) -> Schedule {
     let steps = 1 + dice.roll(3);
     // A shift of the reader makes room for fusing.
     if dice.roll(3) == 0 {
-        let by = dice.among(&[1, 2]);
+        let by = *dice.among(&[1, 2]);
         schedule.each(&[READER], "i", |time| time.plus(Time::Constant(by)));
         lines.push(format!("shift S1[i] by {by}"));
         schedule.keep();
@@ -256,14 +257,14 @@ fn step(schedule: &mut Schedule, dice: &mut Dice, program: &Program, position: u
     let (statement, parts, names): (&str, &[usize], _) =
         if dice.roll(3) > 0 { ("S0", &SUM, all) } else { ("S1", &[READER], outer) };
     let name = names[dice.roll(names.len())];
-    let size = dice.among(&[2, 3, 4]);
+    let size = *dice.among(&[2, 3, 4]);
     match dice.roll(7) {
         0 => {
             schedule.each(parts, name, |time| time.times(-1));
             Some(format!("reverse {statement}[{name}]"))
         }
         1 => {
-            let by = dice.among(&[1, -1, 2]);
+            let by = *dice.among(&[1, -1, 2]);
             schedule.each(parts, name, |time| time.plus(Time::Constant(by)));
             Some(format!("shift {statement}[{name}] by {by}"))
         }

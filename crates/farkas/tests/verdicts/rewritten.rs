@@ -6,8 +6,8 @@
 use diag::{Source, Style};
 use farkas::{Args, Data, Engine, Error, Options};
 
+use crate::dice::Dice;
 use crate::number;
-use crate::program::Dice;
 
 /// A program, the loops and arrays that steps may name, and what it computes.
 struct Template {
@@ -76,12 +76,13 @@ const TEMPLATES: [Template; 4] = [
 ];
 
 fn step(dice: &mut Dice, template: &Template, position: usize) -> String {
-    let (statement, loops) = dice.among(template.statements);
-    let (other, _) = dice.among(template.statements);
-    let (a, b) = (dice.among(loops), dice.among(loops));
-    let array = dice.among(template.arrays);
-    let size = dice.among(&[2, 3]);
-    match dice.roll(16) {
+    let (statement, loops) = *dice.among(template.statements);
+    let (other, _) = *dice.among(template.statements);
+    let (a, b) = (*dice.among(loops), *dice.among(loops));
+    let array = *dice.among(template.arrays);
+    let size = *dice.among(&[2, 3]);
+    let part = format!("{statement}{}", dice.among(&["", "_update"]));
+    match dice.roll(20) {
         0 => format!("tile {statement}[{a}, {b}] by {size}, {size} as (p{position}, q{position})"),
         1 => format!("strip {statement}[{a}] by {size} as p{position}"),
         2 => format!("interchange {statement}[{a}, {b}]"),
@@ -93,6 +94,10 @@ fn step(dice: &mut Dice, template: &Template, position: usize) -> String {
         10 | 11 => format!("pack {array} at {statement}[{a}]"),
         12 | 13 => format!("compute_at {array} at {statement}[{a}]"),
         14 => format!("jam {statement}[{a}] by {size}"),
+        15 => format!("detach {part} where {a} / {size} < {b} / {size} as d{position}"),
+        16 => format!("detach {part} where {a} < {b} as d{position}\n    reverse d{position}[{b}]"),
+        17 => format!("detach {part} where {a} >= {size} as d{position}\n    fission d{position}, {part} at {b}"),
+        18 => format!("detach {part} where {a} % {size} = 1 as d{position}\n    pack {array} at d{position}[{b}]"),
         _ => format!("reverse {statement}[{a}]"),
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The meaning of each verb is taken from docs/schedules.md and written down here again.
 
-use crate::program::{Dice, Form, Instance, NAMES, Program};
+use crate::dice::Dice;
+use crate::program::{Form, Instance, NAMES, Program};
 
 /// What a loop counts, of the iterators of a statement.
 #[derive(Clone, Debug)]
@@ -177,7 +178,7 @@ impl Schedule {
             match dice.roll(9) {
                 0 => plain.times(-1),
                 1 => plain.plus(Time::Iterator(order[dice.roll(order.len())])),
-                2 => plain.plus(Time::Constant(dice.among(&[1, -1, 2]))),
+                2 => plain.plus(Time::Constant(*dice.among(&[1, -1, 2]))),
                 3 => plain.floor(2),
                 4 => plain.times(2),
                 _ => plain,
@@ -287,14 +288,14 @@ impl Schedule {
         } else {
             (&all, name.clone())
         };
-        let size = dice.among(&[2, 3, 4]);
+        let size = *dice.among(&[2, 3, 4]);
         match dice.roll(16) {
             0 => {
                 self.each(chosen, &name, |time| time.times(-1));
                 Some(format!("reverse {place}"))
             }
             1 if !shared => {
-                let by = dice.among(&[1, -1, 2]);
+                let by = *dice.among(&[1, -1, 2]);
                 self.each(&one, &name, |time| time.plus(Time::Constant(by)));
                 Some(format!("shift S{statement}[{name}] by {by}"))
             }
@@ -304,7 +305,7 @@ impl Schedule {
                     .inspect(|_| self.rename(chosen, &format!("{name}o{position}")))
             }
             3 if !shared && name != other => {
-                let factor = dice.among(&[1, -1, 2]);
+                let factor = *dice.among(&[1, -1, 2]);
                 let from = self.position(statement, &name)?;
                 let Entry::Loop { time: added, .. } = self.ways[statement][from].clone() else { return None };
                 self.each(&one, &other, |time| time.plus(added.clone().times(factor)));
@@ -383,7 +384,7 @@ impl Schedule {
             14 if !shared && NAMES.contains(&name.as_str()) => {
                 let at = self.position(statement, &name)?;
                 let iterator = NAMES.iter().position(|known| *known == name)?;
-                let limit = dice.among(&[3, 4, 5]);
+                let limit = *dice.among(&[3, 4, 5]);
                 let half = Entry::Loop {
                     number: 900 + position,
                     name: String::new(),

@@ -39,8 +39,14 @@ pub(super) fn is_step(text: &str) -> bool {
 /// From axes to what steps make of them.
 pub(super) fn storage(script: &str, axes: Vec<Axis>, solver: &Solver) -> Located<Transform> {
     let at = |error: Error| (Span::new(0, script.len()), error);
+    schedule(script, axes, solver)?.loops_of_roots().map_err(at)
+}
+
+/// Axes with steps on them.
+pub(super) fn schedule(script: &str, axes: Vec<Axis>, solver: &Solver) -> Located<Schedule> {
+    let at = |error: Error| (Span::new(0, script.len()), error);
     let state = State { schedule: Some(Schedule::new(axes)), shown: Vec::new(), solver };
-    follow_from(state, script)?.schedule().and_then(|schedule| schedule.loops_of_roots()).map_err(at)
+    follow_from(state, script)?.schedule().cloned().map_err(at)
 }
 
 /// An argument: a name or a number.

@@ -27,6 +27,7 @@ pub use jsonl::jsonl;
 
 use crate::cute::Layout;
 use crate::error::{Error, Result};
+use crate::iter::Schedule;
 use crate::transform::{Axis, Solver, Transform};
 
 /// What a script comes to.
@@ -78,6 +79,12 @@ pub fn storage(script: &str, axes: Vec<Axis>) -> Result<Transform, diag::Error> 
         functions::storage(script, axes.len(), &solver)
     };
     found.map_err(|(span, error)| error.into_diag(span))
+}
+
+/// What steps make of loops over these axes.
+pub fn schedule(script: &str, axes: Vec<Axis>) -> Result<Schedule, diag::Error> {
+    let solver = Solver::new().map_err(|error| error.into_diag(Span::default()))?;
+    loops::schedule(script, axes, &solver).map_err(|(span, error)| error.into_diag(span))
 }
 
 /// Whether two scripts stand for the same map, extents included.

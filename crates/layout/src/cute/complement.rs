@@ -18,13 +18,23 @@ impl Layout {
 
     /// The layout that, next to this one, covers `[0, target)` rounded up, each index once.
     pub fn complement(&self, target: i64) -> Result<Layout> {
+        self.gaps(target, false)
+    }
+
+    /// What a tile leaves of a single item, which it covers whatever its strides are: gaps that are no multiple of what lies before them
+    /// are rounded down, as long as there are any.
+    pub(super) fn gaps_around_one(&self) -> Result<Layout> {
+        self.gaps(1, true)
+    }
+
+    fn gaps(&self, target: i64, rounding: bool) -> Result<Layout> {
         if target < 1 {
             return Err(Error::inadmissible(COMPLEMENT, format!("the target {target} is not positive")));
         }
         let mut result = Vec::with_capacity(8);
         let mut covered = 1;
         for mode in self.contributing() {
-            if mode.stride % covered != 0 {
+            if mode.stride % covered != 0 && !(rounding && mode.stride > covered) {
                 return Err(not_sorted_out(mode.stride, covered));
             }
             result.push(Mode::new(mode.stride / covered, covered));

@@ -14,7 +14,8 @@ impl Layout {
     }
 
     fn divide(&self, tile: &Layout, partial: Partial) -> Result<Layout> {
-        let rest = tile.complement(self.size())?;
+        // A tile larger than a mode of one item: there is nothing to divide, and the rest counts no further item.
+        let rest = if self.size() == 1 { tile.gaps_around_one()? } else { tile.complement(self.size())? };
         self.compose_with(&Nested::Tuple(vec![tile.modes.clone(), rest.modes]), partial)
     }
 

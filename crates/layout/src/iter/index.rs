@@ -57,6 +57,14 @@ impl Schedule {
         Ok(indices)
     }
 
+    /// The index of the domain of this name that was made last, in terms of the loops.
+    pub fn index_named(&self, name: &str) -> Result<Option<Expr>> {
+        match self.domain_named(name) {
+            Some(domain) => lookup(&self.indices()?, domain).map(Some),
+            None => Ok(None),
+        }
+    }
+
     fn forward(&self, step: &Step, inputs: Vec<Expr>) -> Result<Vec<Expr>> {
         let mut inputs = inputs.into_iter();
         let mut next = || inputs.next().ok_or_else(missing);

@@ -130,22 +130,42 @@ fn determine(one: &Subscript, two: &Subscript, axis: usize, loose: &[VarId], nes
             *base = base.replace(*other, &zero)?;
         }
     }
+    // Whatever the values of what is left, among them the iterations of loose loops that each of the two is in, these move them apart by
+    // multiples of this.
+    let mut loops = 0i64;
     for var in loose {
-        if bases.iter().any(|base| base.replace(*var, &zero).as_ref() != Some(base)) {
-            return Some(false);
+        for base in &mut bases {
+            loops = gcd(loops, base.coefficient(*var).unwrap_or(0));
+            *base = base.replace(*var, &zero)?;
         }
     }
     let [one, two] = bases;
-    let distance = one.add_scaled(&two, -1)?.as_constant()?;
+    let (distance, rest) = one.add_scaled(&two, -1)?.residue();
+    let loops = gcd(loops, rest);
     let (least, most) = (distance.checked_add(least)?, distance.checked_add(most)?);
-    // Two places that are `n` apart, 1 <= n < extent, make up for a distance of `n * by`, in either direction.
-    let (by, farthest) = (by.checked_abs()?, by.checked_abs()?.checked_mul(extent_of(nest, axis) - 1)?);
-    let meets = |least: i64, most: i64| {
-        let first = least.max(by);
-        let multiple = first.checked_add(by - 1)?.div_euclid(by).checked_mul(by)?;
-        Some(multiple <= most.min(farthest))
-    };
-    Some(!meets(least, most)? && !meets(most.checked_neg()?, least.checked_neg()?)?)
+    // Two different places are `n` apart, 1 <= n < extent, in either direction.
+    for places in 1..extent_of(nest, axis) {
+        let moved = by.checked_mul(places)?;
+        for moved in [moved, -moved] {
+            if holds_multiple(least.checked_add(moved)?, most.checked_add(moved)?, loops) {
+                return Some(false);
+            }
+        }
+    }
+    Some(true)
+}
+
+/// Whether a multiple of `of` is among the numbers from `least` to `most`; of zero, whether zero is.
+fn holds_multiple(least: i64, most: i64, of: i64) -> bool {
+    if of == 0 { least <= 0 && 0 <= most } else { most.div_euclid(of).saturating_mul(of) >= least }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i64::try_from(a).unwrap_or(1)
 }
 
 fn extent_of(nest: &Nest, axis: usize) -> i64 {

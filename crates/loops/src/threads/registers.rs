@@ -190,7 +190,7 @@ impl Tile {
 }
 
 /// A zero of that type.
-fn zero(ty: ScalarType) -> Option<Value> {
+pub(super) fn zero(ty: ScalarType) -> Option<Value> {
     Data::zeros(ty, 1)?.get(0)
 }
 

@@ -73,13 +73,18 @@ fn explain(scop: &Scop, iters: &[IterId], access: &Access, verb: &str, sample: &
     };
     let bound = array.shape.get(outside).map(|extent| function.show(extent)).unwrap_or_default();
     let guard = if index < 0 { format!("{subscript} >= 0") } else { format!("{subscript} < {bound}") };
-    let mut made_up = false;
+    let (mut moves, mut made_up) = (false, false);
     if let Some(Subscript::Affine(index)) = access.index.get(outside) {
-        index.visit_iters(&mut |iter| made_up |= function.iter(iter).made_up);
+        index.visit_iters(&mut |iter| {
+            moves = true;
+            made_up |= function.iter(iter).made_up;
+        });
     }
-    diagnostic.help(match made_up {
-        true => "a whole array has no guard: rule these sizes out with `where`".to_string(),
-        false => format!("narrow the indices with a guard, `| {guard}`, or rule these sizes out with `where`"),
+    let known = array.shape.get(outside).is_some_and(|extent| extent.as_constant().is_some());
+    diagnostic.help(match (made_up, moves || known) {
+        (true, _) => "a whole array has no guard: rule these sizes out with `where`".to_string(),
+        (false, true) => format!("narrow the indices with a guard, `| {guard}`, or rule these sizes out with `where`"),
+        (false, false) => format!("rule these sizes out: `where {guard}`"),
     })
 }
 

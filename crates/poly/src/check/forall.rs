@@ -282,7 +282,7 @@ impl Checker<'_> {
         let iters = [pair.outer.as_slice(), &foralls].concat();
         let point = [outer, writer].concat();
         let cell = evaluate(&pair.assign.index, &sample.params, &iters, &point)
-            .ok_or_else(|| Fault::bug("the cell of a conflict overflows"))?;
+            .ok_or(Fault::Overflow("the cell of a conflict"))?;
         let parenthesised = |values: &[i64]| format!("({})", show_point(function, &foralls, values));
         let mut other_shown = parenthesised(other);
         if !inner.is_empty() {

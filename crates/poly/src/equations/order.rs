@@ -89,7 +89,7 @@ pub(crate) fn explain_failure(scop: &Scop, dependences: &Dependences) -> Error {
     match cycle::find(scop, dependences) {
         Ok(Search::Found(cycle)) => Error::User(vec![cycle.explain(scop)]),
         Ok(Search::Nothing { tried }) => Error::User(vec![not_found(scop, tried)]),
-        Err(fault) => fault.at("schedule"),
+        Err(fault) => fault.of_function("schedule", &scop.function),
     }
 }
 

@@ -396,7 +396,7 @@ impl<'a> Body<'a> {
         let (lo, hi) = (self.index(&node.bound.lo)?, self.index(&node.bound.hi)?);
         let iter = node.bound.iter;
         let var = self.var(iter);
-        let size = node.step.checked_abs().ok_or_else(|| Fault::bug("a step overflows"))?;
+        let size = node.step.checked_abs().ok_or(Fault::Overflow("a step"))?;
         let sub = |a: &Index, b: Index| Index::Sub(Box::new(a.clone()), Box::new(b));
         let plus = |a: &Index, b: Index| Index::Add(Box::new(a.clone()), Box::new(b));
         let upwards = node.step > 0 && !node.rev;

@@ -88,7 +88,7 @@ fn strictly(diagnostic: Diagnostic, pair: &Pair, subject: &Subject) -> Diagnosti
     diagnostic
 }
 
-fn with_sizes(diagnostic: Diagnostic, scop: &Scop, params: &[i64]) -> Diagnostic {
+pub(super) fn with_sizes(diagnostic: Diagnostic, scop: &Scop, params: &[i64]) -> Diagnostic {
     let values = show_params(&scop.function, params);
     if values.is_empty() { diagnostic } else { diagnostic.note(format!("this happens for {values}")) }
 }

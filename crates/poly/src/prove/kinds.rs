@@ -10,7 +10,7 @@ use loops::Axis;
 use super::order::{ends, on_branches};
 use super::pair::{Times, smallest_pair};
 use super::{Reduction, Subject, Violation};
-use crate::deps::DependenceKind;
+use crate::deps::{DependenceKind, sink_and_array};
 use crate::fault::{Attempt, Fault};
 use crate::scop::{Scop, StatementKind};
 use crate::tree::{Branch, LoopId, LoopKind, Tree};
@@ -101,6 +101,26 @@ pub(super) fn carries(subject: &Subject, branches: &[Branch], id: LoopId, update
         }
     }
     Ok(false)
+}
+
+/// Whether whatever is read of an array in an iteration of a loop has been written in the same iteration, of this loop and of those
+/// around it.
+pub(crate) fn stays_within(subject: &Subject, branches: &[Branch], array: &str, id: LoopId) -> Attempt<bool> {
+    let scop = &subject.scop;
+    for relation in subject.relations()?.iter().filter(|relation| relation.kind == DependenceKind::Flow) {
+        if sink_and_array(&relation.cells)?.1.as_deref() != Some(array) {
+            continue;
+        }
+        for (source, sink) in ends(branches, relation) {
+            let (Some(level), Some(_)) = (source.level_of(id), sink.level_of(id)) else { return Ok(false) };
+            for (_, outer, _) in source.loops().take_while(|(outer, ..)| *outer <= level) {
+                if carried(scop, source, sink, outer, relation.pairs.clone())?.is_some() {
+                    return Ok(false);
+                }
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// The pairs that agree outside of the loop and differ in it; none if there are none.

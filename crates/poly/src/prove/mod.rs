@@ -6,17 +6,21 @@
 //! parallel and vector loops carry none, or only pairs of updates of reductions, which are then named (`kinds`). Loops that are
 //! placed on a GPU carry none at all, and nest as blocks and threads do.
 //! Not here: choosing a tree, changing one. What a step claims that changes statements is proven in `rewriting`, where cells live in
-//! `storage`.
+//! `storage`, what is in places without one in `holes`, what a predicate lets run in `visits`,
+//! and that instances go by another name in `parting`.
 
 mod explain;
+pub mod holes;
 mod instances;
 mod kinds;
 mod order;
 mod pair;
+pub mod parting;
 mod relations;
 pub mod rewriting;
 mod staging;
 pub mod storage;
+pub mod visits;
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -30,6 +34,7 @@ use crate::fault::{Attempt, Fault};
 use crate::scop::Scop;
 use crate::tree::{Branch, LoopId, LoopKind, StatementId, Tree};
 
+pub(crate) use kinds::stays_within;
 pub use kinds::{may_carry, may_meet};
 pub use pair::{Instance, Pair};
 

@@ -51,9 +51,13 @@ pub(super) struct Times<'a> {
 
 impl Times<'_> {
     fn of(&self, statement: StatementId, at: &At<'_>) -> Attempt<(Branch, Vec<i64>)> {
-        let own = self.branches.iter().filter(|branch| branch.statement == statement);
-        let mut found = own.filter_map(|branch| Some((branch.clone(), branch.time_at(at)?)));
-        found.next().ok_or_else(|| Fault::bug("an instance of a witness has no time"))
+        let own = || self.branches.iter().filter(|branch| branch.statement == statement);
+        let mut found = own().filter_map(|branch| Some((branch.clone(), branch.time_at(at)?)));
+        found.next().ok_or_else(|| match own().any(Branch::is_whole) {
+            // All instances run there, so it is the number that is missing.
+            true => Fault::Overflow("the time of an instance"),
+            false => Fault::bug("an instance of a witness has no time"),
+        })
     }
 }
 

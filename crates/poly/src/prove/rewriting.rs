@@ -144,12 +144,15 @@ pub enum Rewriting {
 /// Why a draft is no program that computes the same.
 enum Refusal {
     Changed(Box<Diagnostic>),
+    /// Inside the gate.
+    Fault(Fault),
+    /// In a stage that the gate asks.
     Failed(diag::Error),
 }
 
 impl From<Fault> for Refusal {
     fn from(fault: Fault) -> Refusal {
-        Refusal::Failed(fault.at("legality"))
+        Refusal::Fault(fault)
     }
 }
 
@@ -170,6 +173,7 @@ pub fn prove_rewriting(before: &Rc<Subject>, draft: Draft) -> diag::Result<Rewri
     match check_all(before, draft) {
         Ok((subject, tree)) => Ok(Rewriting::Done(subject, tree)),
         Err(Refusal::Changed(diagnostic)) => Ok(Rewriting::Changed(diagnostic)),
+        Err(Refusal::Fault(fault)) => Err(fault.of_program("legality", &before.scop.function)),
         Err(Refusal::Failed(error)) => Err(error),
     }
 }
@@ -186,7 +190,7 @@ fn check_all(before: &Rc<Subject>, mut draft: Draft) -> Result<(Rc<Subject>, Tre
     if !before.dependences.exact {
         // Who writes what the changed statements read is not known.
         let spent = isl::Error::Budget { resource: isl::Resource::Time, spent: Duration::ZERO };
-        return Err(Fault::from(spent).at("deps").into());
+        return Err(Refusal::Failed(Fault::from(spent).at("deps")));
     }
     let mut after = exact_dependences(&draft.scop)?;
     if before.dependences.strict {

@@ -17,7 +17,7 @@ use super::Subject;
 use super::rewriting::{Claim, Draft, Rewriting, inputs, prove_rewriting, writers};
 use crate::deps::Dependences;
 use crate::fault::{Attempt, Fault};
-use crate::scop::{Access, Scop, Statement};
+use crate::scop::{Access, Scop, ScopArray, Statement};
 use crate::sets::Frame;
 use crate::tree::Tree;
 use crate::witness::{Sample, evaluate, show_cell, show_params, smallest};
@@ -32,6 +32,20 @@ pub fn place_map(scop: &Scop, array: ArrayId, places: &Places) -> Attempt<Map> {
     let space = scop.params.tuple(Some(&declared.name), &vec![""; iters.len()])?;
     let range = scop.params.tuple(Some(&declared.name), &vec![""; places.len()])?;
     Frame { space, iters }.map(range, places)
+}
+
+/// The map from the cells that an array is declared with to where its layout has put them, for the sizes that are possible.
+pub fn cell_places(scop: &Scop, array: ArrayId) -> Attempt<Map> {
+    let found = scop.array(array);
+    let Some(laid) = &found.laid else {
+        let own: Vec<Affine> = (0..found.shape.len()).map(|position| Affine::iter(IterId(position as u32))).collect();
+        return Ok(place_map(scop, array, &own)?.intersect_domain(scop.cells(array)?)?);
+    };
+    let mut declared = scop.clone();
+    declared.arrays[array.index()] =
+        ScopArray { shape: laid.shape.clone(), first_at_most: None, laid: None, ..found.clone() };
+    let cells = declared.cells(array)?.intersect_params(scop.context.clone())?;
+    Ok(place_map(&declared, array, &laid.places)?.intersect_domain(cells)?)
 }
 
 /// Subscripts as the map of places sees them; `None` if a place depends on one that only data knows, or on overflow. A place that
@@ -75,7 +89,7 @@ pub fn prove_storage(
         }
         Ok(Judged::Folded(folded(before, &draft.scop, array, &map)?))
     };
-    match judge().map_err(|fault| fault.at("legality"))? {
+    match judge().map_err(|fault| fault.of_function("legality", &before.scop.function))? {
         Judged::Unfit(diagnostic) => Ok(Rewriting::Unfit(diagnostic)),
         Judged::Apart(dependences) => {
             let written = Some(before.written.clone().unwrap_or_else(|| Rc::clone(before)));
@@ -110,6 +124,10 @@ fn check_accesses(old: &Scop, new: &Scop, array: ArrayId, places: &Places) -> At
         };
         old.array == new.array && moved(old).map(known) == Some(known(new.index.clone()))
     };
+    let mut accesses = old.statements.iter().flat_map(|statement| statement.writes().chain(&statement.reads));
+    if accesses.any(|access| moved(access).is_none()) {
+        return Err(Fault::Overflow("the place of a cell"));
+    }
     let all = |statement: &Statement| statement.writes().chain(&statement.reads).count();
     let agree = old.statements.len() == new.statements.len()
         && old.statements.iter().zip(&new.statements).all(|(old, new)| {

@@ -55,7 +55,7 @@ pub fn from_isl(scop: &Scop, schedule: &Schedule) -> diag::Result<Result<Tree, U
     match read {
         Ok(()) => Ok(Ok(Tree::grow(reader.loops, reader.branches))),
         Err(Stop::Unread(unread)) => Ok(Err(unread)),
-        Err(Stop::Failed(fault)) => Err(fault.at("schedule")),
+        Err(Stop::Failed(fault)) => Err(fault.of_function("schedule", &scop.function)),
     }
 }
 
@@ -196,7 +196,7 @@ impl Reader<'_> {
             let id = LoopId(self.loops.len() as u32);
             let (name, also) = self.name(&active, &exprs);
             let kind = if member == 0 { kind } else { LoopKind::Serial };
-            self.loops.push(Loop { name, also, kind, separate: false, apart: true, band });
+            self.loops.push(Loop { name, also, kind, separate: false, apart: true, extent: None, band });
             for (active, expr) in active.iter_mut().zip(exprs) {
                 active.entries.push(Entry::Loop(id, expr));
             }

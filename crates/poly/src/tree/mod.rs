@@ -97,6 +97,9 @@ pub struct Loop {
     pub separate: bool,
     /// Whether somebody has set it apart from its neighbours, which are then not put together again.
     pub apart: bool,
+    /// How many iterations, from 0 on, an operation on domains has given it. There need not be instances in all of them; what matters is
+    /// how often it counts before the loop around it goes on, when both are counted as one.
+    pub extent: Option<Affine>,
     /// What isl has found out about it.
     pub band: Band,
 }

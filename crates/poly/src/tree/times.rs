@@ -7,7 +7,7 @@ use isl::{PwAff, Set};
 use program::{Affine, Function};
 
 use super::{Branch, Entry, Loop, LoopId, LoopKind, StatementId, Tree};
-use crate::fault::Attempt;
+use crate::fault::{Attempt, Fault};
 use crate::scop::{Scop, Statement};
 use crate::sets::Frame;
 use crate::witness::At;
@@ -166,6 +166,17 @@ impl Branch {
             }
         }
         Ok(domain)
+    }
+
+    /// The iterations of the loop at a level in which instances run.
+    pub fn values(&self, scop: &Scop, level: usize) -> Attempt<Set> {
+        let statement = &scop.statements[self.statement.index()];
+        let Some((_, expr)) = self.entries.get(level).and_then(Entry::as_loop) else {
+            return Err(Fault::bug("a level that is no loop has no iterations"));
+        };
+        let range = scop.params.tuple(None, &[""])?;
+        let iterations = frame(scop, statement)?.map(range, std::slice::from_ref(expr))?;
+        Ok(iterations.intersect_domain(self.instances(scop)?)?.range()?)
     }
 
     /// Whether all instances of the statement run on it.

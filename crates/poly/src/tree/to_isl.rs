@@ -9,7 +9,7 @@ use super::{Loop, LoopId, LoopKind, Node, StatementId, Tree};
 use crate::fault::{Attempt, Fault};
 use crate::scop::Scop;
 
-/// What the marks above loops that are not serial say.
+/// What the marks above loops that are not serial say, and above those right inside of them for the generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
     /// Their kind, for people: `parallel`, `vector(8)`, `unroll`. Statements that never run are left out.
@@ -64,6 +64,15 @@ impl Tree {
             return Tree::grow(self.table(), branches).to_isl_of(scop, marks, &domains);
         }
         self.to_isl_of(scop, marks, &domains)
+    }
+
+    /// Whether the loop around a serial one is of another kind. Where isl makes no loop of that, as of a single iteration, the one inside must
+    /// not be taken for it.
+    fn is_inside_of_another_kind(&self, id: LoopId) -> bool {
+        self.branches().iter().any(|branch| {
+            let around = branch.loops().take_while(|(_, own, _)| *own != id).last();
+            branch.level_of(id).is_some() && around.is_some_and(|(_, own, _)| self.info(own).kind != LoopKind::Serial)
+        })
     }
 
     fn to_isl_of(&self, scop: &Scop, marks: Marks, domains: &Vec<Set>) -> Attempt<Schedule> {
@@ -137,9 +146,11 @@ impl Builder<'_> {
         let schedule = inside.insert_partial_schedule(MultiUnionPwAff::from_union_map(band)?)?;
         let infos: Vec<&Loop> = members.loops.iter().map(|(id, _)| self.tree.info(*id)).collect();
         let plain = |info: &&Loop| !info.band.permutable && !info.band.coincident && !info.separate;
+        let id = members.loops[0].0;
         let mark = match (infos[0].kind.mark(), self.marks) {
             (Some(mark), Marks::Kinds) => Some(mark),
-            (Some(_), Marks::Loops) => Some(members.loops[0].0.0.to_string()),
+            (Some(_), Marks::Loops) => Some(id.0.to_string()),
+            (None, Marks::Loops) if self.tree.is_inside_of_another_kind(id) => Some(id.0.to_string()),
             (None, _) => None,
         };
         if mark.is_none() && infos.iter().all(plain) {

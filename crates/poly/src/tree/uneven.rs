@@ -10,7 +10,7 @@ use crate::scop::Scop;
 /// The branches, by number, that need a condition in their innermost loop: a statement with which they share iterations keeps
 /// that loop running where they have nothing to do.
 pub fn uneven(scop: &Scop, tree: &Tree) -> diag::Result<Vec<(usize, LoopId)>> {
-    find(scop, tree).map_err(|fault| fault.at("schedule"))
+    find(scop, tree).map_err(|fault| fault.of_function("schedule", &scop.function))
 }
 
 fn find(scop: &Scop, tree: &Tree) -> Attempt<Vec<(usize, LoopId)>> {

@@ -167,6 +167,10 @@ fn visit_stmt(stmt: &ast::Stmt, found: &mut dyn FnMut(&ast::Ident)) {
             step.iter().chain(until).for_each(|part| visit_expr(part, found));
             body.iter().for_each(|stmt| visit_stmt(stmt, found));
         }
+        ast::StmtKind::If { arms } => {
+            arms.iter().filter_map(|arm| arm.cond.as_ref()).for_each(|cond| visit_expr(cond, found));
+            arms.iter().flat_map(|arm| &arm.body).for_each(|stmt| visit_stmt(stmt, found));
+        }
     }
 }
 

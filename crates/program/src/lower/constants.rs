@@ -4,12 +4,12 @@
 //! A table that is read at constant places only is replaced by its cells. Otherwise it is a local array that one
 //! statement in front of the body fills.
 
-use diag::{Diagnostic, Source, Span};
+use diag::{Diagnostic, Source, Span, deadline};
 use syntax::ast;
 
 use super::expr::Typed;
 use super::names::Meaning;
-use super::{Lowerer, Shared};
+use super::{Lowerer, MAX_ERRORS, Shared};
 use crate::{
     Affine, Array, ArrayId, Assign, BinaryOp, Bound, Cond, Expr, ExprKind, Iter, IterId, Node, Role, ScalarType,
     UnaryOp, Value,
@@ -64,6 +64,9 @@ impl Table {
 pub(super) fn lower(file: &ast::File, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> Vec<Constant> {
     let mut constants: Vec<Constant> = Vec::new();
     for constant in &file.constants {
+        if deadline::is_over() || diagnostics.len() >= MAX_ERRORS {
+            break;
+        }
         let name = &constant.name;
         let earlier = constants.iter().find(|known| known.name == name.name).map(|known| known.span);
         let function = file.functions.iter().find(|function| function.name.name == name.name);

@@ -3,7 +3,7 @@
 //! In: a reduction or a `for` with such a range or step.  Out: a fold, or a [`Each`]. Their index is a value, so what it indexes is
 //! looked up, and checked when it is. Not here: what other reductions and loops become (`expr`, `stmt`).
 
-use diag::{Diagnostic, Span};
+use diag::{Diagnostic, Span, deadline};
 use syntax::ast;
 
 use super::expr::{Typed, Weak, may_fail};
@@ -227,10 +227,7 @@ impl Lowerer<'_> {
             Some(until) => Some(until?),
             None => None,
         };
-        let own: Vec<ArrayId> = (own..self.function.arrays.len())
-            .map(|id| ArrayId(id as u32))
-            .filter(|id| !self.tables.iter().any(|(_, table)| table == id))
-            .collect();
+        let own = self.own_arrays(own);
         let each = Each { name, range: Box::new(range?), until, body, own, span: stmt.span };
         self.check_own(&each)?;
         Some(Node::Each(each))
@@ -285,17 +282,28 @@ impl Lowerer<'_> {
         self.literal_lets.truncate(state.literal_lets);
     }
 
+    /// The arrays that were declared since there were so many.
+    pub(super) fn own_arrays(&self, before: usize) -> Vec<ArrayId> {
+        let since = (before..self.function.arrays.len()).map(|id| ArrayId(id as u32));
+        since.filter(|id| !self.tables.iter().any(|(_, table)| table == id)).collect()
+    }
+
     /// A local of the body is defined by its first statement that mentions it, completely.
-    fn check_own(&mut self, each: &Each) -> Option<()> {
+    pub(super) fn check_own(&mut self, each: &Each) -> Option<()> {
         for id in &each.own {
+            if deadline::is_over() {
+                return None;
+            }
             let array = self.function.array(*id);
             if !is_defined_first(&each.body, *id, &array.shape) {
                 let (name, span) = (array.name.clone(), array.span);
                 let message = format!("`{name}` is not defined completely where it is declared");
+                let once = self.function.counter(each.range.counter).made_up;
+                let why = if once { "whether this runs" } else { "how often this loop runs" };
                 self.report(
                     Diagnostic::error("E0108", span, message)
-                        .label(each.range.span, "how often this loop runs depends on data")
-                        .help(format!("declare `{name}` before the loop, and give all its cells a value")),
+                        .label(each.range.span, format!("{why} depends on data"))
+                        .help(format!("declare `{name}` before it, and give all its cells a value")),
                 );
                 return None;
             }
@@ -358,6 +366,12 @@ fn visit_block(block: &[ast::Stmt], found: &mut impl FnMut(&ast::Expr)) {
             ast::StmtKind::For { range, step, until, body, .. } => {
                 [&range.lo, &range.hi].into_iter().chain(step).chain(until).for_each(|part| visit(part, found));
                 visit_block(body, found);
+            }
+            ast::StmtKind::If { arms } => {
+                for arm in arms {
+                    arm.cond.iter().for_each(|cond| visit(cond, found));
+                    visit_block(&arm.body, found);
+                }
             }
         }
     }

@@ -42,6 +42,11 @@ impl Lowerer<'_> {
     /// The scatter that an assignment to cells that depend on data stands for.
     pub(super) fn lower_scatter(&mut self, update: Update<'_>, forall: Forall, value: Typed) -> Option<Node> {
         let Update { name, target, array, op, span } = update;
+        if self.is_spelled_out(op, array, &forall, &value.expr) {
+            let value = Typed::strong(self.assigned_value(array, &forall.index, target.span, op, value)?);
+            let update = Update { op: ast::AssignOp::Set, name, ..update };
+            return self.lower_scatter(update, forall, value);
+        }
         let op = match op {
             ast::AssignOp::Add | ast::AssignOp::Sub => ReduceOp::Sum,
             ast::AssignOp::Mul => ReduceOp::Prod,
@@ -49,7 +54,7 @@ impl Lowerer<'_> {
             ast::AssignOp::Max => ReduceOp::Max,
             ast::AssignOp::Set if self.apart(&forall) => ReduceOp::Last,
             ast::AssignOp::Unique => ReduceOp::Last,
-            ast::AssignOp::Set | ast::AssignOp::Div => {
+            _ => {
                 let diagnostic = self.order_matters(target, &forall, op);
                 self.report(diagnostic);
                 return None;
@@ -100,6 +105,16 @@ impl Lowerer<'_> {
         })
     }
 
+    /// Whether `A[p] op= value` is `A[p] = A[p] op value`: no two instances meet in a cell, and as an update it could not be done in any
+    /// order, or reads what it updates.
+    fn is_spelled_out(&self, op: ast::AssignOp, array: ArrayId, forall: &Forall, value: &Expr) -> bool {
+        use ast::AssignOp::*;
+        let reads = || Subscript::data(&forall.index).chain([value]).any(|part| part.reads(array).is_some());
+        let update = matches!(op, Add | Sub | Mul | Min | Max);
+        let ordered = !update || self.function.array(array).ty.half().is_some() || reads();
+        !matches!(op, Set | Unique) && ordered && self.apart(forall)
+    }
+
     /// Whether no two instances can name the same cell, because each index stands alone in a subscript: `M[p, j]`.
     fn apart(&self, forall: &Forall) -> bool {
         forall.foralls.iter().all(|bound| forall.is_alone(bound.iter))
@@ -108,11 +123,9 @@ impl Lowerer<'_> {
     fn order_matters(&self, target: &ast::Target, forall: &Forall, op: ast::AssignOp) -> Diagnostic {
         let subscript = Subscript::data(&forall.index).next();
         let name = &target.name.name;
-        let divides = op == ast::AssignOp::Div;
-        let message = if divides {
-            "`/=` cannot update a cell that depends on data"
-        } else {
-            "a cell that depends on data cannot be assigned by `=`"
+        let message = match op {
+            ast::AssignOp::Set => "a cell that depends on data cannot be assigned by `=`".to_owned(),
+            _ => format!("`{}` cannot update a cell that depends on data", op.symbol()),
         };
         let mut diagnostic = Diagnostic::error("E0310", subscript.map_or(target.span, |expr| expr.span), message)
             .here("this subscript depends on data")
@@ -127,13 +140,13 @@ impl Lowerer<'_> {
         if let Some((value, span)) = declared {
             diagnostic = diagnostic.label(span, format!("`{value}` is a value, so it is no new index"));
         }
-        if divides {
-            diagnostic.help(format!("multiply instead: `{name}[…] *= 1 / …`"))
-        } else {
-            diagnostic
+        match op {
+            ast::AssignOp::Div => diagnostic.help(format!("multiply instead: `{name}[…] *= 1 / …`")),
+            ast::AssignOp::Set => diagnostic
                 .help(format!("combine the values: `{name}[…] += …`, or `*=`, `min=`, `max=`"))
                 .help("for an order, write a loop: `for i in 0..N { … }`")
-                .help(format!("if no two instances name the same cell, say so: `unique {name}[…] = …`"))
+                .help(format!("if no two instances name the same cell, say so: `unique {name}[…] = …`")),
+            _ => diagnostic.help("for an order, write a loop: `for i in 0..N { … }`"),
         }
     }
 }

@@ -93,7 +93,7 @@ impl Lowerer<'_> {
             }
             self.report(diagnostic);
         }
-        typed.affine
+        typed.affine.filter(|affine| self.has_opposite(affine, expr.span, what))
     }
 
     /// A condition that must be affine.
@@ -199,41 +199,6 @@ impl Lowerer<'_> {
         }
     }
 
-    fn unknown_name(&mut self, name: &str, span: Span) {
-        let number = match name {
-            "pi" | "PI" | "Pi" => Some("3.141592653589793"),
-            "tau" | "TAU" => Some("6.283185307179586"),
-            "e" | "E" => Some("2.718281828459045"),
-            _ => None,
-        };
-        let help = if let Some(number) = number {
-            format!("if it is the number, define it in front of the functions: `const {name} = {number}`")
-        } else if self.in_signature {
-            let written = self.function.params.iter().filter(|param| param.derived.is_none());
-            let params = written.map(|param| param.name.as_str()).chain([name]);
-            format!("if it is a parameter, declare it: `<{}>`", params.collect::<Vec<_>>().join(", "))
-        } else {
-            format!("if it is an index, bind it: by a subscript on the left, or by a reduction such as `sum[{name}]`")
-        };
-        self.unknown(name, span, help);
-    }
-
-    fn unknown(&mut self, name: &str, span: Span, help: String) {
-        let mut diagnostic = Diagnostic::error("E0101", span, format!("`{name}` is not known here"));
-        if let Some((_, op, body)) = self.reduced.iter().find(|(index, ..)| index == name) {
-            let op = op.name();
-            diagnostic = diagnostic
-                .label(*body, format!("`{name}` is the index of a `{op}`, and known in its body only"))
-                .help(format!("a body stops at `+`, `-` and comparisons; if it goes on, write `{op}[{name}] (…)`"));
-            return self.report(diagnostic);
-        }
-        match self.scope.closest(name).filter(|closest| !self.made_up.contains(*closest)) {
-            Some(closest) => diagnostic = diagnostic.help(format!("did you mean `{closest}`?")),
-            None => diagnostic = diagnostic.help(help),
-        }
-        self.report(diagnostic);
-    }
-
     fn lower_load(&mut self, base: &ast::Ident, indices: &[ast::Expr], span: Span) -> Option<Typed> {
         if self.in_schedule {
             let name = &base.name;
@@ -332,6 +297,14 @@ impl Lowerer<'_> {
             if subscripts == 0 {
                 let example: Vec<&str> = ["i", "j", "k", "l"].into_iter().take(rank).collect();
                 diagnostic = diagnostic.help(format!("name the cells: `{name}[{}]`", example.join(", ")));
+            } else if subscripts < rank {
+                let written = self.shared.source.slice(span);
+                let more = vec!["…"; rank - subscripts].join(", ");
+                if let Some(open) = written.strip_suffix(']').filter(|open| !open.contains('\n') && !open.contains('|'))
+                {
+                    diagnostic = diagnostic
+                        .help(format!("name each cell, with one index for each dimension: `{open}, {more}]`"));
+                }
             }
             self.report(diagnostic);
         }
@@ -654,6 +627,7 @@ impl Lowerer<'_> {
         let errors = self.diagnostics.len();
         let lowered = guard.map_or(Some(Cond::TRUE), |guard| self.lower_cond(guard, "a guard"));
         if let (None, Some(written)) = (&lowered, guard) {
+            self.teach_value_of_data(op, indices, written, errors);
             self.teach_range_of_data(op, indices, written, errors);
         }
         let guard = lowered;

@@ -282,6 +282,12 @@ impl Substitution<'_> {
                 step.iter_mut().chain(until).for_each(|part| self.expr(part));
                 body.iter_mut().for_each(|stmt| self.stmt(stmt));
             }
+            ast::StmtKind::If { arms } => {
+                for arm in arms {
+                    arm.cond.iter_mut().for_each(|cond| self.expr(cond));
+                    arm.body.iter_mut().for_each(|stmt| self.stmt(stmt));
+                }
+            }
         }
     }
 

@@ -126,6 +126,15 @@ impl Lowerer<'_> {
                 "assign the parts: `y[i: 0..N] = a[i]`, then `y[N + i | 0 <= i < M] = b[i]`".to_string()
             }
             "arange" | "linspace" | "range" => "an index is a number: `let t[i: 0..N] = f64(i)`".to_string(),
+            "print" | "println" | "printf" => {
+                "`farkas run` prints the results of a function: make it one of them".to_string()
+            }
+            "rotl" | "rotate_left" | "rol" => "write `(x << k) | (x >> (32 - k))` of a `u32`".to_string(),
+            "rotr" | "rotate_right" | "ror" => "write `(x >> k) | (x << (32 - k))` of a `u32`".to_string(),
+            "popcount" | "bit_count" | "popcnt" => "write `sum[k: 0..32] ((x >> k) & 1)` of a `u32`".to_string(),
+            "copy" => format!("an assignment copies: `y = {x}`"),
+            "einsum" => "name the indices: `C[i, j] = sum[k] A[i, k] * B[k, j]`".to_string(),
+            "swap" => format!("keep one of them: `let t = {x}[i]`, `{x}[i] = {x}[j]`, `{x}[j] = t`, in a `for`"),
             "random" | "rand" | "randn" | "normal" | "uniform" => {
                 "random numbers are data: make them an argument of the function".to_string()
             }
@@ -180,6 +189,31 @@ impl Lowerer<'_> {
             rank => format!("cell of rank {}", rank.unwrap_or(&0)),
         };
         Some(format!("to call it on every {cells}, in a statement without indices: `… = {applied}`"))
+    }
+
+    /// For a guard on data: the value that leaves out the same terms.
+    pub(super) fn teach_value_of_data(
+        &mut self,
+        op: ast::ReduceOp,
+        indices: &[ast::ReduceIndex],
+        guard: &ast::Expr,
+        errors: usize,
+    ) {
+        let neutral = match op {
+            ast::ReduceOp::Sum => "0",
+            ast::ReduceOp::Prod => "1",
+            ast::ReduceOp::Min | ast::ReduceOp::ArgMin => "inf",
+            ast::ReduceOp::Max | ast::ReduceOp::ArgMax => "-inf",
+            ast::ReduceOp::Any => "false",
+            ast::ReduceOp::All => "true",
+        };
+        let written = self.shared.source.slice(guard.span).to_string();
+        let names: Vec<&str> = indices.iter().map(|index| index.name.name.as_str()).collect();
+        let Some(diagnostic) = self.diagnostics.get_mut(errors).filter(|found| found.code == "E0301") else { return };
+        let general = "a condition on data belongs into the value: ";
+        if let Some(help) = diagnostic.helps.iter_mut().find(|help| help.starts_with(general)) {
+            *help = format!("{general}`{}[{}] (if {written} then … else {neutral})`", op.name(), names.join(", "));
+        }
     }
 
     /// For a guard `a[i] <= k < b[i]`, which asks every `k` of all rows: the range that takes only those of the row.

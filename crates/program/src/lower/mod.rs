@@ -16,6 +16,7 @@ mod expr;
 mod extreme;
 mod generic;
 mod habits;
+mod if_stmt;
 mod implied;
 mod inline;
 mod literal_let;
@@ -29,10 +30,11 @@ mod split;
 mod stmt;
 mod typing;
 mod unique;
+mod unknown;
 
 use std::collections::BTreeSet;
 
-use diag::{Diagnostic, Source, Span};
+use diag::{Diagnostic, Source, Span, deadline};
 use syntax::ast;
 
 use crate::{
@@ -46,6 +48,9 @@ use names::{Meaning, Scope};
 
 /// Dimensions of an array, and loops around one statement.
 pub(crate) const MAX_DIMENSIONS: usize = 16;
+
+/// Nobody reads more errors at once.
+const MAX_ERRORS: usize = 50;
 
 /// Lowers every function of a file; `source` is its text, for quoting. Once the deadline in force is over, the rest is left
 /// out.
@@ -61,6 +66,9 @@ pub fn lower(file: &ast::File, source: &Source) -> Result<Program, Vec<Diagnosti
     let mut callees: Vec<Callee<'_>> = functions.map(|(function, variant)| Callee::new(function, variant)).collect();
     let mut errors: Vec<Vec<Diagnostic>> = vec![Vec::new(); callees.len()];
     for position in order {
+        if deadline::is_over() {
+            break;
+        }
         let function = &file.functions[position];
         let shared = Shared { source, callees: &callees, constants: &constants };
         let (taken_apart, outside) =
@@ -91,6 +99,7 @@ pub fn lower(file: &ast::File, source: &Source) -> Result<Program, Vec<Diagnosti
             }
         }
     }
+    diagnostics.truncate(MAX_ERRORS);
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
@@ -197,6 +206,8 @@ impl<'a> Lowerer<'a> {
                 body: Vec::new(),
                 calls: Vec::new(),
                 outside: Vec::new(),
+                layouts: Vec::new(),
+                stored: Vec::new(),
             },
             shared,
             in_signature: true,
@@ -252,6 +263,7 @@ impl<'a> Lowerer<'a> {
                 self.function.outside.push((id, shape));
             }
         }
+        self.function.layouts.clone_from(&function.layouts);
         self.in_signature = false;
         self.collect_labels(&function.body);
         let body = self.lower_block(&function.body);
@@ -285,6 +297,9 @@ impl<'a> Lowerer<'a> {
                 diagnostic = diagnostic.help("choose another name for one of them");
             } else if rank(meaning).is_some_and(|new| new > 0 && rank(earlier) == Some(new)) {
                 diagnostic = diagnostic.help(format!("to give `{}` more values, leave out the `let`", name.name));
+            } else if rank(meaning) == Some(0) && rank(earlier) == Some(0) {
+                diagnostic =
+                    diagnostic.help(format!("to give it another value, leave out the `let`: `{} = …`", name.name));
             }
             self.report(diagnostic);
         }
@@ -362,7 +377,17 @@ impl<'a> Lowerer<'a> {
                 }
                 other => names::closest(other, known.into_iter()),
             };
-            if let Some(alias) = alias {
+            let size = matches!(self.scope.lookup(&name.name), Some((Meaning::Param(_), _)));
+            if size {
+                let name = &name.name;
+                let help =
+                    format!("`{name}` is a size; as a type it is declared `{name}: float`, and stands for f32 and f64");
+                diagnostic = diagnostic.help(help);
+            } else if name.name.starts_with("complex") {
+                let help =
+                    "there are no complex numbers: the two parts are arrays of their own, or a last axis of extent 2";
+                diagnostic = diagnostic.help(help);
+            } else if let Some(alias) = alias {
                 diagnostic = diagnostic.help(format!("did you mean `{alias}`?"));
             }
             self.report(diagnostic);
@@ -445,8 +470,10 @@ impl<'a> Lowerer<'a> {
                 }
                 self.labels.push(label.name.clone());
             }
-            if let ast::StmtKind::For { body, .. } = &stmt.kind {
-                self.collect_labels(body);
+            match &stmt.kind {
+                ast::StmtKind::For { body, .. } => self.collect_labels(body),
+                ast::StmtKind::If { arms } => arms.iter().for_each(|arm| self.collect_labels(&arm.body)),
+                _ => {}
             }
         }
     }

@@ -17,8 +17,20 @@ pub(super) struct Use {
     pub(super) span: Span,
     /// Such as `dimension 2 of B`.
     pub(super) place: String,
-    /// The subscript is more than the index, but every value of it is a cell: `x[(i + 1) % N]`. Counts if nothing else does.
-    pub(super) wrapped: bool,
+    pub(super) weight: Weight,
+}
+
+/// How much a use says about the range; the lightest of the kinds below count only where no heavier one is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Weight {
+    /// The subscript is more than the index, but every value of it is a cell: `x[(i + 1) % N]`.
+    Wrapped,
+    /// In a branch of an `if` that asks for the index: `if i < n then x[i] else 0`.
+    Chosen,
+    /// Anywhere else on the right.
+    Read,
+    /// On the left. It decides where it is never larger than what is read.
+    Target,
 }
 
 /// A subscript of the target that is the index and a constant, such as `t + 1`.
@@ -65,8 +77,7 @@ impl Lowerer<'_> {
             }
             return self.narrowed(limits.bound(iter), range.span);
         }
-        let sure: Vec<&Use> = uses.iter().filter(|each| !each.wrapped).collect();
-        let uses = if sure.is_empty() { uses.iter().collect() } else { sure };
+        let uses = self.deciding(uses);
         let agreed = uses.first().map(|first| self.eliminate(&first.extent));
         let agree = uses.iter().all(|other| Some(self.eliminate(&other.extent)) == agreed);
         // Subscripts are not negative, so where there are any, the guard need only say where the range ends.
@@ -84,7 +95,7 @@ impl Lowerer<'_> {
             let help = if ends {
                 format!("the guard says where it ends; say where it begins, too: `0 <= {} …`", name.name)
             } else if plain {
-                format!("write the range: `{}: 0..…`", name.name)
+                format!("write the range: `{}: 0..{}`", name.name, self.likely_end())
             } else {
                 format!("bound it in the guard, behind the subscripts: `… | 0 <= {} < …]`", name.name)
             };
@@ -100,6 +111,28 @@ impl Lowerer<'_> {
             return None;
         }
         Limits::plain(Affine::constant(0), first.extent.clone()).bound(iter)
+    }
+
+    /// The size to show where a range is to be written: the only one of the function, if it has one.
+    fn likely_end(&self) -> &str {
+        let mut sizes = self.function.params.iter().filter(|param| param.derived.is_none());
+        match (sizes.next(), sizes.next()) {
+            (Some(only), None) => &only.name,
+            _ => "…",
+        }
+    }
+
+    /// The uses that an index takes its range from: the heaviest, and of these the target's alone where it fits into all others.
+    fn deciding<'u>(&self, uses: &'u [Use]) -> Vec<&'u Use> {
+        let Some(heaviest) = uses.iter().map(|each| each.weight).max() else { return Vec::new() };
+        let least = heaviest.min(Weight::Read);
+        let counting: Vec<&Use> = uses.iter().filter(|each| each.weight >= least).collect();
+        let (targets, reads): (Vec<&Use>, Vec<&Use>) = counting.iter().partition(|each| each.weight == Weight::Target);
+        let fits = |target: &Use, read: &Use| {
+            read.extent.sub(&target.extent).is_some_and(|more| self.implied(&Cond::NonNegative(more)))
+        };
+        let inside = !targets.is_empty() && targets.iter().all(|target| reads.iter().all(|read| fits(target, read)));
+        if inside { targets } else { counting }
     }
 
     /// The range that a guard gives an index: `lo <= i < hi`, in any spelling, as one part of a conjunction. The bounds are over
@@ -215,6 +248,15 @@ impl Lowerer<'_> {
         Some(vec![self.require_affine(typed, expr, "a bound")?])
     }
 
+    /// Ranges and conditions are made of what lies on the other side of a number, and one next to it: that there is such.
+    pub(super) fn has_opposite(&mut self, affine: &Affine, span: Span, what: &str) -> bool {
+        let opposite = Affine::constant(-1).add_scaled(affine, -1);
+        if opposite.is_none() {
+            self.error("E0301", span, format!("the numbers in {what} are too large"));
+        }
+        opposite.is_some()
+    }
+
     /// The result of a computation with bounds, or the error that they are too large.
     pub(super) fn narrowed<T>(&mut self, result: Option<T>, span: Span) -> Option<T> {
         if result.is_none() {
@@ -227,6 +269,7 @@ impl Lowerer<'_> {
     pub(super) fn target_uses(&self, target: &ast::Target, name: &str) -> Vec<Use> {
         let subscripts: Vec<&ast::Expr> = target.indices.iter().map(|index| &index.expr).collect();
         let mut uses = self.subscript_uses(&target.name.name, &subscripts, name);
+        uses.iter_mut().filter(|each| each.weight == Weight::Read).for_each(|each| each.weight = Weight::Target);
         subscripts.into_iter().for_each(|subscript| self.collect_uses(subscript, name, &mut uses));
         uses
     }
@@ -265,10 +308,10 @@ impl Lowerer<'_> {
         let alone = |expr: &ast::Expr| matches!(&expr.kind, ast::ExprKind::Name(found) if found == name);
         let mut uses = Vec::new();
         for (position, (subscript, extent)) in subscripts.iter().zip(&shape).enumerate() {
-            let wrapped = !alone(subscript);
-            if !wrapped || self.wraps(subscript, name, extent) {
+            let weight = if alone(subscript) { Weight::Read } else { Weight::Wrapped };
+            if weight == Weight::Read || self.wraps(subscript, name, extent) {
                 let place = place(position, array);
-                uses.push(Use { extent: extent.clone(), span: subscript.span, place, wrapped });
+                uses.push(Use { extent: extent.clone(), span: subscript.span, place, weight });
             }
         }
         uses
@@ -363,22 +406,25 @@ impl Lowerer<'_> {
                 rest.iter().for_each(|(_, operand)| self.collect_uses(operand, name, found));
             }
             If { cond, then, otherwise } => {
-                [cond, then, otherwise].into_iter().for_each(|part| self.collect_uses(part, name, found));
+                self.collect_uses(cond, name, found);
+                let before = found.len();
+                [then, otherwise].into_iter().for_each(|part| self.collect_uses(part, name, found));
+                if asks_for(cond, name) {
+                    found[before..].iter_mut().for_each(|each| each.weight = each.weight.min(Weight::Chosen));
+                }
             }
             // An inner index of the same name hides ours.
             Reduce { scan, indices, guard, body, .. } => {
                 if indices.iter().all(|index| index.name.name != name) {
                     self.collect_uses(body, name, found);
-                    // Where rows begin and end: `ptr[i]` has one cell more than there are rows, so this counts if nothing else does.
                     for range in indices.iter().filter_map(|index| index.range.as_ref()) {
-                        let ends = self.uses(&range.lo, name).into_iter().chain(self.uses(&range.hi, name));
-                        found.extend(ends.map(|each| Use { wrapped: true, ..each }));
+                        found.extend(self.uses_of_ends(range, name));
                     }
                     if let (true, [index], Some(guard)) = (*scan, indices.as_slice(), guard)
                         && ends_at(guard, &index.name.name, name)
                     {
                         let along = self.uses(body, &index.name.name).into_iter();
-                        found.extend(along.map(|each| Use { wrapped: true, ..each }));
+                        found.extend(along.map(|each| Use { weight: Weight::Wrapped, ..each }));
                     }
                 }
             }
@@ -387,6 +433,37 @@ impl Lowerer<'_> {
             }
             Paren(inner) => self.collect_uses(inner, name, found),
         }
+    }
+
+    /// Where rows begin and end. They count if nothing else does, since `ptr` of `ptr[i]..ptr[i + 1]` has one cell more than there are rows,
+    /// and then without that cell.
+    fn uses_of_ends(&self, range: &ast::Range, name: &str) -> Vec<Use> {
+        let mut uses = self.uses(&range.lo, name);
+        if let (ast::ExprKind::Index { base, indices }, ast::ExprKind::Index { base: other, indices: ends }, [only]) =
+            (&range.lo.kind, &range.hi.kind, uses.as_mut_slice())
+            && base.name == other.name
+        {
+            let shift = indices.iter().zip(ends).find(|(begin, _)| is_name(begin, name));
+            let by = shift.and_then(|(_, end)| constant_shift(end, name)).filter(|by| *by > 0).unwrap_or(0);
+            let rows = only.extent.add_scaled(&Affine::constant(by), -1);
+            only.extent = rows.unwrap_or_else(|| only.extent.clone());
+        }
+        uses.extend(self.uses(&range.hi, name));
+        uses.iter_mut().for_each(|each| each.weight = Weight::Wrapped);
+        uses
+    }
+}
+
+/// Whether a condition asks for the value of an index itself, not only for cells that it names.
+fn asks_for(cond: &ast::Expr, name: &str) -> bool {
+    use ast::ExprKind::*;
+    match &cond.kind {
+        Name(found) => found == name,
+        Paren(inner) | Unary { operand: inner, .. } => asks_for(inner, name),
+        Binary { lhs, rhs, .. } => asks_for(lhs, name) || asks_for(rhs, name),
+        Compare { first, rest } => asks_for(first, name) || rest.iter().any(|(_, operand)| asks_for(operand, name)),
+        Call { args, .. } => args.iter().any(|arg| asks_for(arg, name)),
+        _ => false,
     }
 }
 

@@ -188,6 +188,10 @@ fn visit_stmt<'a>(stmt: &'a ast::Stmt, found: &mut dyn FnMut(Part<'_>)) {
             exprs.extend(until);
             body.iter().for_each(|stmt| visit_stmt(stmt, found));
         }
+        ast::StmtKind::If { arms } => {
+            exprs.extend(arms.iter().filter_map(|arm| arm.cond.as_ref()));
+            arms.iter().flat_map(|arm| &arm.body).for_each(|stmt| visit_stmt(stmt, found));
+        }
     }
     exprs.into_iter().for_each(|expr| visit(expr, &mut |part| found(Part::Expr(part))));
 }
@@ -212,6 +216,12 @@ fn rewrite_stmt(stmt: &mut ast::Stmt, split: &Split) {
         ast::StmtKind::For { range, until, body, .. } => {
             [&mut range.lo, &mut range.hi].into_iter().chain(until).for_each(|part| rewrite(part, split));
             body.iter_mut().for_each(|stmt| rewrite_stmt(stmt, split));
+        }
+        ast::StmtKind::If { arms } => {
+            for arm in arms {
+                arm.cond.iter_mut().for_each(|cond| rewrite(cond, split));
+                arm.body.iter_mut().for_each(|stmt| rewrite_stmt(stmt, split));
+            }
         }
     }
 }

@@ -3,17 +3,18 @@
 use diag::{Diagnostic, Span, deadline};
 use syntax::ast;
 
-use super::Lowerer;
 use super::calls::{CallStmt, Into, is_whole};
 use super::data::Update;
 use super::expr::{Typed, Weak};
+use super::extreme::Limits;
 use super::literal_let::LiteralLet;
 use super::names::Meaning;
 use super::scan::{Origin, condition};
 use super::typing::cast;
+use super::{Lowerer, MAX_DIMENSIONS, MAX_ERRORS};
 use crate::{
-    Affine, ArrayId, Assign, BinaryOp, Bound, Cond, Expr, ExprKind, For, IterId, Node, Role, ScalarType, Subscript,
-    Value,
+    Affine, ArrayId, Assign, Atom, BinaryOp, Bound, Cond, Expr, ExprKind, For, IterId, Node, Role, ScalarType,
+    Subscript, Value,
 };
 
 /// The left-hand side, resolved; its iterators are in scope.
@@ -41,7 +42,7 @@ impl Forall {
 
 impl Lowerer<'_> {
     pub(super) fn lower_stmt(&mut self, stmt: &ast::Stmt, out: &mut Vec<Node>) {
-        if deadline::is_over() {
+        if deadline::is_over() || self.diagnostics.len() >= MAX_ERRORS {
             return;
         }
         let start = out.len();
@@ -70,6 +71,10 @@ impl Lowerer<'_> {
             }
             ast::StmtKind::Assign { target, op, value } => self.lower_assign(stmt, target, *op, value),
             ast::StmtKind::For { .. } => self.lower_for(stmt),
+            ast::StmtKind::If { arms } => {
+                self.lower_if_statement(arms, stmt.span, out);
+                None
+            }
             ast::StmtKind::Call { .. } => None,
         };
         out.extend(node);
@@ -100,6 +105,10 @@ impl Lowerer<'_> {
 
     fn lower_for(&mut self, stmt: &ast::Stmt) -> Option<Node> {
         let ast::StmtKind::For { index, range, step, rev, until, body } = &stmt.kind else { return None };
+        // The loop around this one was one too many, which was told there.
+        if self.scope.loops() > MAX_DIMENSIONS {
+            return None;
+        }
         if self.is_counted(Some(range), step.as_ref()) {
             return self.lower_each(stmt);
         }
@@ -108,6 +117,9 @@ impl Lowerer<'_> {
         }
         let limits = self.lower_range(range);
         let step = step.as_ref().map_or(Some(1), |step| self.lower_step(step));
+        if step.is_some_and(|step| step < 0) {
+            self.check_downwards(range, limits.as_ref());
+        }
         self.scope.enter();
         let iter = self.declare_iter(index);
         if let Some((bound, _)) = limits.as_ref().and_then(|limits| limits.bound(iter)) {
@@ -128,6 +140,19 @@ impl Lowerer<'_> {
         }
         narrow(&mut body, &guard);
         Some(Node::For(For { bound, step, rev: *rev, body, span: stmt.span }))
+    }
+
+    /// `for i in N..0 by -1`, as other languages count down, has no values.
+    fn check_downwards(&mut self, range: &ast::Range, limits: Option<&Limits>) {
+        let Some(Limits { los, his }) = limits else { return };
+        let ([lo], [hi]) = (los.as_slice(), his.as_slice()) else { return };
+        let size = |(atom, factor): (&Atom, &i64)| matches!(atom, Atom::Param(_)) && *factor > 0;
+        if lo.as_constant().is_none() && lo.terms.iter().all(size) && hi.as_constant().is_some_and(|hi| hi <= 0) {
+            self.error("E0307", range.span, "this range ends before it begins").helps.push(
+                "a loop that counts down visits the same values from their end: `for i in 0..N by -1` begins with N - 1"
+                    .into(),
+            );
+        }
     }
 
     fn lower_step(&mut self, step: &ast::Expr) -> Option<i64> {
@@ -159,17 +184,17 @@ impl Lowerer<'_> {
         let lowered = forall.and_then(|forall| Some((forall, self.lower_expr(value)?)));
         self.scope.leave();
         let (array, (forall, value)) = (array?, lowered?);
-        let Some(cells) = Subscript::all_affine(&forall.index) else {
+        if Subscript::all_affine(&forall.index).is_none() {
             let update = Update { name, target, array, op, span: stmt.span };
             return self.lower_scatter(update, forall, value);
-        };
+        }
         if op == ast::AssignOp::Unique {
             self.error("E0313", target.span, "`unique` is said of cells that depend on data")
                 .helps
                 .push("leave it out: that no two instances meet is proven here".into());
             return None;
         }
-        let value = self.assigned_value(array, &cells, target.span, op, value)?;
+        let value = self.assigned_value(array, &forall.index, target.span, op, value)?;
         forall.assign(name, array, target.span, value, stmt.span).map(Node::Assign)
     }
 
@@ -331,7 +356,7 @@ impl Lowerer<'_> {
     pub(super) fn assigned_value(
         &mut self,
         array: ArrayId,
-        index: &[Affine],
+        index: &[Subscript],
         target_span: Span,
         op: ast::AssignOp,
         value: Typed,
@@ -341,21 +366,18 @@ impl Lowerer<'_> {
         if self.blame_literal_target(array, &value.expr) {
             return None;
         }
-        // What is only stored is rounded once, when the result is.
-        let compound = !matches!(op, ast::AssignOp::Set | ast::AssignOp::Unique);
-        let wanted = if compound && ty.half().is_some() { ScalarType::F32 } else { ty };
-        let value = self.coerce(value, wanted)?;
-        let op = match op {
-            ast::AssignOp::Set | ast::AssignOp::Unique => return Some(value),
-            ast::AssignOp::Add => BinaryOp::Add,
-            ast::AssignOp::Sub => BinaryOp::Sub,
-            ast::AssignOp::Mul => BinaryOp::Mul,
-            ast::AssignOp::Div => BinaryOp::Div,
-            ast::AssignOp::Min => BinaryOp::Min,
-            ast::AssignOp::Max => BinaryOp::Max,
+        let Some(op) = combining(op) else { return self.coerce(value, ty) };
+        let value = match op {
+            // What is shifted keeps its type, whatever the type of the amount.
+            BinaryOp::Shl | BinaryOp::Shr => value,
+            // What is only stored is rounded once, when the result is.
+            _ => Typed::strong(self.coerce(value, if ty.half().is_some() { ScalarType::F32 } else { ty })?),
         };
-        let old = Expr { kind: ExprKind::Load { array, index: index.to_vec() }, ty, span: target_span };
-        let combined = self.binary(op, Typed::strong(old), Typed::strong(value), span)?;
+        let kind = match Subscript::all_affine(index) {
+            Some(index) => ExprKind::Load { array, index },
+            None => ExprKind::Gather { array, index: index.to_vec() },
+        };
+        let combined = self.binary(op, Typed::strong(Expr { kind, ty, span: target_span }), value, span)?;
         // Narrow integers compute as i32; the result wraps back into the cell.
         Some(Expr { span, ..cast(combined.expr, ty) })
     }
@@ -543,7 +565,7 @@ fn refers_to(expr: &ast::Expr, name: &str) -> bool {
 }
 
 /// Every statement runs only where the guard of the loop around it holds.
-fn narrow(nodes: &mut [Node], guard: &Cond) {
+pub(super) fn narrow(nodes: &mut [Node], guard: &Cond) {
     if guard.is_true() {
         return;
     }
@@ -571,4 +593,23 @@ fn narrow(nodes: &mut [Node], guard: &Cond) {
             }
         }
     }
+}
+
+/// The operator of a compound assignment.
+fn combining(op: ast::AssignOp) -> Option<BinaryOp> {
+    Some(match op {
+        ast::AssignOp::Set | ast::AssignOp::Unique => return None,
+        ast::AssignOp::Add => BinaryOp::Add,
+        ast::AssignOp::Sub => BinaryOp::Sub,
+        ast::AssignOp::Mul => BinaryOp::Mul,
+        ast::AssignOp::Div => BinaryOp::Div,
+        ast::AssignOp::Rem => BinaryOp::Rem,
+        ast::AssignOp::BitAnd => BinaryOp::BitAnd,
+        ast::AssignOp::BitOr => BinaryOp::BitOr,
+        ast::AssignOp::BitXor => BinaryOp::BitXor,
+        ast::AssignOp::Shl => BinaryOp::Shl,
+        ast::AssignOp::Shr => BinaryOp::Shr,
+        ast::AssignOp::Min => BinaryOp::Min,
+        ast::AssignOp::Max => BinaryOp::Max,
+    })
 }

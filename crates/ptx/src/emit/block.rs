@@ -176,9 +176,11 @@ impl Emitter<'_> {
         let bounds = constant(&each.lo).zip(constant(&each.hi));
         if bounds.is_some_and(|(lo, hi)| trips(lo, hi, each.step) == i64::from(threads)) {
             self.bind(each.var, Some(var.into()));
+            self.thread = Some(each.var).filter(|_| bounds.is_some_and(|(lo, _)| lo == 0 && each.step == 1));
             let mark = self.reuse.open();
             self.block(&each.body)?;
             self.reuse.close(mark);
+            self.thread = None;
             self.bind(each.var, None);
             return Ok(());
         }

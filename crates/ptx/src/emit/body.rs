@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use loops::{ArrayId, Kernel, LocalId, LoopKind, Stmt};
+use loops::{ArrayId, Cond, Kernel, LocalId, LoopKind, Stmt, VarId, VarsUsed};
 use program::ScalarType;
 
 use super::expr::{held, stored};
@@ -46,6 +46,8 @@ pub(super) enum Cell {
 pub(super) const BUFFER_ALIGNMENT: i64 = 16;
 /// The most cells of an array in registers: a thread has 255 at most.
 const MAX_CELLS: i64 = 256;
+/// Threads of a warp.
+const WARP: u32 = 32;
 /// The most rounds of a loop that is written out.
 const MAX_WRITTEN_OUT: i64 = 256;
 
@@ -63,6 +65,12 @@ pub(super) struct Emitter<'a> {
     pub(super) target: Target,
     /// Of a block.
     pub(super) threads: u32,
+    /// The variable of the loop over the threads of a block.
+    pub(super) thread: Option<VarId>,
+    /// Variables of loops around that threads of a block have different values of.
+    pub(super) varying: Vec<VarId>,
+    /// How many conditions and loops are around that not all threads of a block are in.
+    apart: usize,
     pub(super) reuse: Reuse,
     pub(super) alignments: Alignments,
 }
@@ -82,6 +90,9 @@ pub(super) fn emit_kernel(thread: Thread<'_>, stmts: &[Stmt]) -> Emit<crate::ir:
         written,
         target,
         threads: plan.block[0],
+        thread: None,
+        varying: Vec::new(),
+        apart: 0,
         reuse: Reuse::default(),
         alignments: Alignments::new(),
     };
@@ -237,7 +248,7 @@ impl Emitter<'_> {
         self.b.convert(Type::U64, Type::U32, thread)
     }
 
-    pub(super) fn bind(&mut self, var: loops::VarId, value: Option<Operand>) {
+    pub(super) fn bind(&mut self, var: VarId, value: Option<Operand>) {
         if let Some(place) = self.vars.get_mut(var.index()) {
             *place = value;
         }
@@ -264,8 +275,11 @@ impl Emitter<'_> {
                 if let Some(holds) = self.known_cond(cond) {
                     return self.block(if holds { then } else { otherwise });
                 }
-                let cond = self.cond(cond)?;
-                self.either(cond, |this| this.block(then), |this| this.block(otherwise))
+                let first = otherwise.is_empty() && super::warp::is_first(cond, self.thread);
+                if first && self.apart == 0 && self.threads.is_multiple_of(32) {
+                    return self.first_thread(cond, then);
+                }
+                self.branch(cond, then, otherwise)
             }
             Stmt::Store { array, index, value } => {
                 let value_reg = self.expr_reg(value)?;
@@ -318,7 +332,30 @@ impl Emitter<'_> {
     /// All threads of the block wait for each other; what is in memory may be another thread's then.
     pub(super) fn wait(&mut self) {
         self.reuse.forget_all(&self.written);
-        self.b.barrier();
+        if self.threads == WARP {
+            self.warp_barrier();
+        } else {
+            self.b.barrier();
+        }
+    }
+
+    /// Statements that run where a condition holds.
+    pub(super) fn under(&mut self, cond: &Cond, stmts: &[Stmt]) -> Emit<()> {
+        self.branch(cond, stmts, &[])
+    }
+
+    fn branch(&mut self, cond: &Cond, then: &[Stmt], otherwise: &[Stmt]) -> Emit<()> {
+        let apart = usize::from(self.varies(&VarsUsed::of_cond(cond)));
+        let cond = self.cond(cond)?;
+        self.apart += apart;
+        self.either(cond, |this| this.block(then), |this| this.block(otherwise))?;
+        self.apart -= apart;
+        Ok(())
+    }
+
+    /// Whether threads of a block have different values of any of the variables.
+    fn varies(&self, used: &[VarId]) -> bool {
+        used.iter().any(|var| self.thread == Some(*var) || self.varying.contains(var))
     }
 
     /// The value of an update, or the factors of one that adds a product and is rounded once.
@@ -364,7 +401,7 @@ impl Emitter<'_> {
         if ty == ScalarType::Bool { self.b.compare(Compare::Ne, Type::U32, dst, 0) } else { dst }
     }
 
-    fn store(&mut self, to: Cell, ty: ScalarType, value: Reg) {
+    pub(super) fn store(&mut self, to: Cell, ty: ScalarType, value: Reg) {
         match to {
             Cell::Register(reg) => self.b.set(held(ty), reg, value),
             Cell::Memory(space, address) => {
@@ -417,6 +454,18 @@ impl Emitter<'_> {
 
     /// A loop with the test at the end: one branch for each round.
     pub(super) fn counted(&mut self, each: &loops::For, body: impl FnOnce(&mut Self) -> Emit<()>) -> Emit<()> {
+        if !self.varies(&VarsUsed::of_indices([&each.lo, &each.hi])) {
+            return self.counted_together(each, body);
+        }
+        self.varying.push(each.var);
+        self.apart += 1;
+        self.counted_together(each, body)?;
+        self.apart -= 1;
+        self.varying.pop();
+        Ok(())
+    }
+
+    fn counted_together(&mut self, each: &loops::For, body: impl FnOnce(&mut Self) -> Emit<()>) -> Emit<()> {
         let ty = Type::S64;
         let hi = self.index_reg(&each.hi)?;
         let lo = self.index(&each.lo)?;

@@ -1,27 +1,42 @@
 //! What becomes a launch, and what the host does around launches.
 
-use loops::{ArrayId, Cond, For, Index, Kernel, LoopKind, Parallel, Space, Stmt, VarId, Verified};
+use std::collections::HashSet;
+
+use loops::{ArrayId, Cond, For, Index, Kernel, LocalId, LoopKind, Parallel, Space, Stmt, VarId, Verified};
 
 use super::block::{needs_block, threads_of};
 use super::body::{Thread, emit_kernel};
-use super::locals::read_before_set;
-use super::{Axis, Emit, HostStep, Kernels, LaunchPlan, plain_name, unsupported};
+use super::locals::{in_memory, read_before_set};
+use super::{Axis, Emit, EmitError, HostStep, Kernels, LaunchPlan, plain_name, unsupported};
 use crate::ir::Target;
 
 /// Threads of a block, for one and two axes.
 const BLOCK_1: [u32; 3] = [128, 1, 1];
 const BLOCK_2: [u32; 3] = [32, 4, 1];
 
-pub(super) fn split(loops: &Verified, target: Target) -> Emit<(Vec<HostStep>, Vec<crate::ir::Kernel>)> {
-    let mut splitter = Splitter::new(loops, target);
-    let steps = splitter.block(&loops.body)?;
-    if !splitter.hands_on_locals {
-        return Ok((steps, splitter.kernels.done));
+/// What the host does, the kernels, and the loops that they are made of.
+pub(super) fn split(loops: Verified, target: Target) -> Emit<(Vec<HostStep>, Vec<crate::ir::Kernel>, Verified)> {
+    let mut splitter = Splitter::new(&loops, target);
+    let steps = splitter.block(&loops.body);
+    let handed_on = std::mem::take(&mut splitter.handed_on);
+    if handed_on.is_empty() {
+        let kernels = std::mem::take(&mut splitter.kernels.done);
+        return Ok((steps?, kernels, loops));
+    }
+    if let Some(kernel) = in_memory((*loops).clone(), &handed_on) {
+        let loops = loops::verify(kernel).map_err(|error| EmitError::Threads(error.to_string()))?;
+        let mut splitter = Splitter::new(&loops, target);
+        let steps = splitter.block(&loops.body)?;
+        if splitter.handed_on.is_empty() {
+            let kernels = std::mem::take(&mut splitter.kernels.done);
+            return Ok((steps, kernels, loops));
+        }
     }
     // Registers do not survive a kernel: all in one, then.
-    let mut whole = Splitter::new(loops, target);
+    let mut whole = Splitter::new(&loops, target);
     let step = whole.launch(&[], &loops.body)?;
-    Ok((vec![step], whole.kernels.done))
+    let kernels = std::mem::take(&mut whole.kernels.done);
+    Ok((vec![step], kernels, loops))
 }
 
 struct Splitter<'a> {
@@ -30,8 +45,8 @@ struct Splitter<'a> {
     kernels: Kernels,
     /// Loops of the host around.
     vars: Vec<VarId>,
-    /// Some launch reads a local that an earlier one has set.
-    hands_on_locals: bool,
+    /// Locals that some launch reads and an earlier one has set.
+    handed_on: HashSet<LocalId>,
 }
 
 /// A parallel loop whose iterations share nothing that they write.
@@ -58,7 +73,7 @@ fn holds_independent(stmts: &[Stmt]) -> bool {
 impl<'a> Splitter<'a> {
     fn new(loops: &'a Kernel, target: Target) -> Splitter<'a> {
         let kernels = Kernels { stem: plain_name(&loops.name), done: Vec::new() };
-        Splitter { loops, target, kernels, vars: Vec::new(), hands_on_locals: false }
+        Splitter { loops, target, kernels, vars: Vec::new(), handed_on: HashSet::new() }
     }
 
     fn block(&mut self, stmts: &[Stmt]) -> Emit<Vec<HostStep>> {
@@ -171,7 +186,7 @@ impl<'a> Splitter<'a> {
     }
 
     fn kernel(&mut self, nest: &[&For], stmts: &[Stmt], block: [u32; 3], per_block: bool) -> Emit<HostStep> {
-        self.hands_on_locals |= read_before_set(stmts);
+        self.handed_on.extend(read_before_set(stmts));
         let name = self.kernels.next_name();
         let axes: Vec<Axis> = nest
             .iter()

@@ -105,29 +105,32 @@ fn join(code: &mut [Option<Instruction>], kind: Kind, number: i64, places: &[usi
         wanted.map(|offset| places.iter().copied().find(|place| at(*place) == Some(offset))).collect();
     let (Some(members), true) = (members, places.len() as i64 == cells) else { return };
     let (Some(first), Some(last)) = (members.iter().min().copied(), members.iter().max().copied()) else { return };
-    let mut own: Vec<Reg> = Vec::new();
+    // Each register of the group, and where it is loaded or stored.
+    let mut own: Vec<(Reg, usize)> = Vec::new();
     for place in &members {
         match code.get(*place).and_then(Option::as_ref).map(|found| &found.op) {
-            Some(Op::Load { dst, .. }) => own.extend(dst),
+            Some(Op::Load { dst, .. }) => own.extend(dst.iter().map(|reg| (*reg, *place))),
             Some(Op::Store { src, .. }) => own.extend(src.iter().filter_map(|src| match src {
-                Operand::Reg(reg) => Some(*reg),
+                Operand::Reg(reg) => Some((*reg, *place)),
                 _ => None,
             })),
             _ => return,
         }
     }
-    let between = code.iter().enumerate().take(last).skip(first);
-    let between: Vec<&Instruction> = between
-        .filter(|(place, _)| !members.contains(place))
-        .filter_map(|(_, instruction)| instruction.as_ref())
-        .collect();
-    if between.iter().any(|instruction| is_in_the_way(instruction, kind, &own)) {
+    let mut between = code.iter().enumerate().take(last).skip(first).filter(|(place, _)| !members.contains(place));
+    // What is stored later may still be computed before that.
+    let in_the_way = between.any(|(at, instruction)| {
+        let kept = own.iter().filter(|(_, place)| !kind.store || *place < at);
+        let kept: Vec<Reg> = kept.map(|(reg, _)| *reg).collect();
+        instruction.as_ref().is_some_and(|instruction| is_in_the_way(instruction, kind, &kept))
+    });
+    if in_the_way {
         return;
     }
     let Some(mut joined) = code.get(first).cloned().flatten() else { return };
     match &mut joined.op {
         Op::Load { dst, from, .. } => {
-            *dst = own;
+            *dst = own.iter().map(|(reg, _)| *reg).collect();
             from.offset = number * cells * bytes;
         }
         Op::Store { to, src, .. } => {

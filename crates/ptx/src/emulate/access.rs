@@ -150,6 +150,14 @@ impl<'m> Context<'m> {
         let (mut globals, mut shareds) = (0, 0);
         for lane in lanes(mask) {
             let address = addresses[lane];
+            // What threads have for themselves costs neither.
+            if place.space == Space::Local
+                || place.space == Space::Generic
+                    && address >= SHARED_BASE
+                    && self.specials.is_local(address - SHARED_BASE)
+            {
+                continue;
+            }
             if place.space == Space::Shared || (place.space == Space::Generic && address >= SHARED_BASE) {
                 placed[shareds] = (lane as u32, address);
                 shareds += 1;
@@ -171,16 +179,23 @@ impl<'m> Context<'m> {
     #[inline]
     fn spot(&self, warp: &Warp, place: Place, address: u64, lane: usize) -> Step<Spot<'m>> {
         let bytes = u64::from(place.size * place.count);
-        let shared = place.space == Space::Shared || (place.space == Space::Generic && address >= SHARED_BASE);
+        let shared = matches!(place.space, Space::Shared | Space::Local)
+            || (place.space == Space::Generic && address >= SHARED_BASE);
         let address = if shared && place.space == Space::Generic { address - SHARED_BASE } else { address };
         if !address.is_multiple_of(bytes) {
             return self.misaligned(warp, lane, address, bytes, shared);
         }
         if shared {
-            if address.checked_add(bytes).is_none_or(|end| end > self.shared.bytes) {
-                let who = self.who(warp.number * 32 + lane as u32, self.block);
-                let has = self.shared.bytes;
-                let message = format!("{who} touches byte {address} of shared memory, which has {has} bytes");
+            let thread = warp.number * 32 + lane as u32;
+            let local = place.space == Space::Local || place.space == Space::Generic && self.specials.is_local(address);
+            let (kind, start, has) = match local {
+                true => ("its own", self.specials.local_start(thread), self.specials.local),
+                false => ("shared", 0, self.specials.shared),
+            };
+            let end = address.checked_add(bytes);
+            if address < start || end.is_none_or(|end| end > start + has) {
+                let (who, offset) = (self.who(thread, self.block), address.wrapping_sub(start) as i64);
+                let message = format!("{who} touches byte {offset} of {kind} memory, which has {has} bytes");
                 return trouble(FaultKind::OutOfBounds, message);
             }
             return Ok(Spot::Shared(address));
@@ -277,6 +292,9 @@ impl<'m> Context<'m> {
     }
 
     fn shared_name(&self, offset: u64) -> String {
+        if self.specials.is_local(offset) {
+            return "a thread's own memory".to_owned();
+        }
         let inside = |(_, start, length): &&(String, u64, Option<u64>)| {
             offset >= *start && length.is_none_or(|length| offset < start + length)
         };

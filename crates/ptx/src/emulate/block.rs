@@ -56,7 +56,10 @@ impl<'a> Room<'a> {
         Room {
             grid,
             warps: (0..threads.div_ceil(32)).map(|number| Warp::new(number, grid.code)).collect(),
-            shared: Shared::new(grid.shared_bytes, grid.code.shared_granule),
+            shared: Shared::new(
+                grid.shared_bytes.next_multiple_of(16) + u64::from(threads) * local_bytes(grid.code),
+                grid.code.shared_granule,
+            ),
             counts: Counts::default(),
         }
     }
@@ -77,7 +80,13 @@ impl<'a> Room<'a> {
             memory: grid.memory,
             shared: &mut self.shared,
             counts: &mut self.counts,
-            specials: Specials { block: coordinates, threads: grid.threads, grid: grid.grid },
+            specials: Specials {
+                block: coordinates,
+                threads: grid.threads,
+                grid: grid.grid,
+                shared: grid.shared_bytes,
+                local: local_bytes(grid.code),
+            },
             block,
             barrier: 0,
             unwritten: None,
@@ -133,6 +142,11 @@ impl<'a> Room<'a> {
             }
         }
     }
+}
+
+/// Of each thread; threads' own memories begin at multiples of the largest access.
+fn local_bytes(code: &Code) -> u64 {
+    code.local_bytes.next_multiple_of(16)
 }
 
 fn out_of_budget(grid: &Grid<'_>) -> Box<Trouble> {

@@ -22,6 +22,8 @@ pub(super) enum Source {
     Row(u32),
     Constant(u32),
     Special(Special),
+    /// So far into the memory of the thread itself.
+    Local(u64),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -221,6 +223,8 @@ pub(super) struct Code {
     pub(super) param_bytes: u64,
     pub(super) max_threads: Option<[u32; 3]>,
     pub(super) static_shared: u64,
+    /// Of each thread.
+    pub(super) local_bytes: u64,
     /// Name, start and length of the variables in shared memory.
     pub(super) variables: Vec<(String, u64, Option<u64>)>,
     /// Cells of memory, as a power of two of bytes: no access is smaller, so no two accesses share a part of a cell.
@@ -240,7 +244,7 @@ impl Code {
 
 pub(super) fn decode(module: &Module, kernel: &Kernel) -> Result<Code, Fault> {
     let (param_offsets, param_bytes) = kernel.param_offsets();
-    let (variable_offsets, static_shared) = kernel.variable_offsets();
+    let (variable_offsets, [static_shared, local_bytes]) = kernel.variable_offsets();
     let mut decoder = Decoder {
         kernel,
         places: place_registers(kernel),
@@ -299,7 +303,11 @@ pub(super) fn decode(module: &Module, kernel: &Kernel) -> Result<Code, Fault> {
         param_bytes,
         max_threads: kernel.max_threads,
         static_shared,
-        variables: variables.map(|(variable, offset)| (variable.name.clone(), *offset, variable.bytes)).collect(),
+        local_bytes,
+        variables: variables
+            .filter(|(variable, _)| variable.space == Space::Shared)
+            .map(|(variable, offset)| (variable.name.clone(), *offset, variable.bytes))
+            .collect(),
         global_granule: decoder.granules[0],
         shared_granule: decoder.granules[1],
     })
@@ -384,7 +392,10 @@ impl Decoder<'_> {
             Operand::Special(special) => Source::Special(special),
             Operand::Variable(id) => {
                 let offset = self.variable_offsets.get(id.index()).copied().ok_or("no such variable")?;
-                self.constant(offset)
+                match self.kernel.variables.get(id.index()).map(|variable| variable.space) {
+                    Some(Space::Local) => Source::Local(offset),
+                    _ => self.constant(offset),
+                }
             }
         })
     }
@@ -394,7 +405,7 @@ impl Decoder<'_> {
         if matches!(space, Space::Global | Space::Generic) {
             self.granules[0] = self.granules[0].min(smallest);
         }
-        if matches!(space, Space::Shared | Space::Generic) {
+        if matches!(space, Space::Shared | Space::Local | Space::Generic) {
             self.granules[1] = self.granules[1].min(smallest);
         }
         let base = match address.base {
@@ -468,7 +479,7 @@ impl Decoder<'_> {
             Op::Address { space, to_space, dst, src } => {
                 let (dst, src) = (self.row(*dst)?, self.source(*src, Type::U64)?);
                 match space {
-                    Space::Shared => Action::Window { add: !to_space, dst, src },
+                    Space::Shared | Space::Local => Action::Window { add: !to_space, dst, src },
                     _ => Action::Move { dst, src },
                 }
             }
@@ -562,7 +573,7 @@ fn class(op: &Op) -> Class {
         Op::Load { space, .. } | Op::Store { space, .. } => match space {
             Space::Shared => Class::Shared,
             Space::Param => Class::Move,
-            Space::Global | Space::Generic => Class::Global,
+            Space::Global | Space::Local | Space::Generic => Class::Global,
         },
         Op::Move { .. } | Op::Unpack { .. } | Op::Pack { .. } | Op::Address { .. } => Class::Move,
         Op::Convert { .. } => Class::Convert,

@@ -4,7 +4,6 @@ use super::shadow::LocalCell;
 
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) bytes: u64,
     words: Vec<u32>,
     pub(super) cells: Vec<LocalCell>,
 }
@@ -12,7 +11,6 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(bytes: u64, granule: u32) -> Shared {
         Shared {
-            bytes,
             words: vec![0; bytes.div_ceil(4) as usize],
             cells: vec![LocalCell::NEW; bytes.div_ceil(1 << granule) as usize],
         }

@@ -148,6 +148,9 @@ impl Warp {
             }
             Source::Constant(constant) => Ok(code.constants[constant as usize]),
             Source::Special(kind) => Ok(special.lanes(kind, self.number)),
+            Source::Local(offset) => {
+                Ok(std::array::from_fn(|lane| special.local_start(self.number * 32 + lane as u32) + offset))
+            }
         }
     }
 
@@ -201,9 +204,25 @@ pub(super) struct Specials {
     pub(super) block: [u32; 3],
     pub(super) threads: [u32; 3],
     pub(super) grid: [u32; 3],
+    /// Bytes of shared memory; the threads' own memory is behind it.
+    pub(super) shared: u64,
+    /// Bytes of a thread's own memory.
+    pub(super) local: u64,
 }
 
 impl Specials {
+    /// Where a thread's own memory starts.
+    #[inline]
+    pub(super) fn local_start(&self, number: u32) -> u64 {
+        self.shared.next_multiple_of(16) + u64::from(number) * self.local
+    }
+
+    /// Whether an offset in shared memory is behind it.
+    #[inline]
+    pub(super) fn is_local(&self, offset: u64) -> bool {
+        self.local > 0 && offset >= self.local_start(0)
+    }
+
     /// The coordinates of a thread in its block.
     pub(super) fn thread(&self, number: u32) -> [u32; 3] {
         let [x, y, _] = self.threads;

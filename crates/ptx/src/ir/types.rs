@@ -92,7 +92,9 @@ words! {
         Global = "global",
         Shared = "shared",
         Param = "param",
-        /// No word in the text: global or shared, as the address says.
+        /// Of a single thread.
+        Local = "local",
+        /// No word in the text: global, shared or local, as the address says.
         Generic = "",
     }
 }

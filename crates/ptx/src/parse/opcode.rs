@@ -152,7 +152,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn space(&mut self) -> Read<Space> {
-        if self.take("local") || self.take("const") || self.take("shared::cluster") || self.take("param::func") {
+        if self.take("const") || self.take("shared::cluster") || self.take("param::func") {
             return Err(Refusal::Unsupported);
         }
         if self.take("shared::cta") {

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use crate::ir::{Kernel, Label, Param, ParamId, Reg, Register, Type, Variable, VariableId};
+use crate::ir::{Kernel, Label, Param, ParamId, Reg, Register, Space, Type, Variable, VariableId};
 
 #[derive(Clone, Debug)]
 pub(super) enum Name {
     Register(Reg),
-    /// A variable in shared memory. Those of the module enter a kernel, and get their id, when it uses them first.
-    Shared {
+    /// A variable in shared or local memory. Those of the module enter a kernel, and get their id, when it uses them first.
+    Memory {
+        space: Space,
         align: u32,
         bytes: Option<u64>,
         id: Option<VariableId>,
@@ -42,7 +43,7 @@ impl Scopes {
         if let [module] = self.names.as_mut_slice() {
             // The next kernel numbers its variables itself.
             for name in module.values_mut() {
-                if let Name::Shared { id, .. } = name {
+                if let Name::Memory { id, .. } = name {
                     *id = None;
                 }
             }
@@ -83,13 +84,14 @@ impl Scopes {
         }
     }
 
-    /// The variable of shared memory with this name; `Ok(None)` if the name is something else.
+    /// The variable of shared or local memory with this name; `None` if the name is something else.
     pub(super) fn variable(&mut self, name: &str, kernel: &mut Kernel) -> Option<VariableId> {
         match self.find(name)? {
-            Name::Shared { id: Some(id), .. } => Some(*id),
-            Name::Shared { align, bytes, id } => {
+            Name::Memory { id: Some(id), .. } => Some(*id),
+            Name::Memory { space, align, bytes, id } => {
                 let new = VariableId(kernel.variables.len() as u32);
-                kernel.variables.push(Variable { name: name.to_owned(), align: *align, bytes: *bytes });
+                let variable = Variable { name: name.to_owned(), space: *space, align: *align, bytes: *bytes };
+                kernel.variables.push(variable);
                 *id = Some(new);
                 Some(new)
             }
@@ -97,7 +99,7 @@ impl Scopes {
         }
     }
 
-    /// Where a variable is that is not in shared memory.
+    /// Where a variable is that this crate does not know.
     pub(super) fn other_space(&mut self, name: &str) -> Option<String> {
         match self.find(name) {
             Some(Name::Other(space)) => Some(space.clone()),

@@ -179,14 +179,15 @@ impl Checker<'_> {
             }
             (_, Space::Param) => Err("a parameter is read by its name".to_owned()),
             (Base::Param(_), _) => Err("a parameter is read by `ld.param`".to_owned()),
-            (Base::Variable(id), Space::Shared) => {
-                self.kernel.variables.get(id.index()).map(|_| ()).ok_or("no such variable".to_owned())
-            }
-            (Base::Variable(_), _) => Err("the variable is in shared memory".to_owned()),
+            (Base::Variable(id), space) => match self.kernel.variables.get(id.index()) {
+                Some(variable) if variable.space == space => Ok(()),
+                Some(variable) => Err(format!("the variable is in {} memory", variable.space.word())),
+                None => Err("no such variable".to_owned()),
+            },
             (Base::Absolute, _) => Ok(()),
             (Base::Reg(reg), space) => {
                 let (name, ty) = self.type_of(reg)?;
-                let wide = ty.bits() == 64 || (ty.bits() == 32 && space == Space::Shared);
+                let wide = ty.bits() == 64 || (ty.bits() == 32 && matches!(space, Space::Shared | Space::Local));
                 if wide && !ty.is_float() { Ok(()) } else { Err(format!("`{name}` is no address")) }
             }
         }

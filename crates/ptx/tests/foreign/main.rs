@@ -5,6 +5,8 @@
 use farkas_ptx::emulate::{Argument, BufferId, Counts, Emulator, Fault, FaultKind, Launch, Memory, Options};
 
 const TEXT: &str = include_str!("kernels.ptx");
+/// As the compiler writes it, but by hand.
+const LOCAL: &str = include_str!("local.ptx");
 
 struct Run {
     memory: Memory,
@@ -166,4 +168,30 @@ fn atomics_in_shared_and_global_memory() {
     let arguments = [Argument::Pointer(a, 0), Argument::Pointer(total, 0), Argument::S32(300)];
     let run = Run::of(TEXT, "count_odd", [5, 1, 1], [64, 1, 1], memory, &arguments);
     assert_eq!(run.words(total), [x.iter().filter(|x| *x % 2 != 0).count() as u32]);
+}
+
+/// Threads have arrays of their own, reached by addresses of their own and by generic ones; nothing is there before it is written.
+#[test]
+fn histogram_in_local_memory() {
+    let launch = |text: &str| {
+        let x: Vec<u32> = (0..64 * 9).map(|i| i * 7 % 13).collect();
+        let mut memory = Memory::new();
+        let a = memory.allocate("x", &bytes(&x, u32::to_le_bytes));
+        let out = memory.allocate("out", &[0; 64 * 16]);
+        let arguments = [Argument::Pointer(a, 0), Argument::Pointer(out, 0), Argument::S32(9)];
+        (Run::of(text, "histogram", [1, 1, 1], [64, 1, 1], memory, &arguments), out, x)
+    };
+    let (run, out, x) = launch(LOCAL);
+    let count =
+        |row: &[u32]| (0..4).map(|bin| row.iter().filter(|x| **x & 3 == bin).count() as u32).collect::<Vec<_>>();
+    assert_eq!(run.words(out), x.chunks(9).flat_map(count).collect::<Vec<_>>());
+
+    let fault = |text: &str| launch(text).0.outcome.expect_err("the text is wrong");
+    let without = LOCAL.replace("st.local.v4.u32 	[%rd1], {%r9, %r9, %r9, %r9};", "");
+    assert_eq!(fault(&without).kind, FaultKind::UninitialisedShared);
+    let beyond = fault(&LOCAL.replace("and.b32  	%r13, %r12, 3;", "and.b32  	%r13, %r12, 7;"));
+    assert_eq!(beyond.kind, FaultKind::OutOfBounds, "{beyond}");
+    assert!(beyond.message.contains("of its own memory, which has 16 bytes"), "{beyond}");
+    let large = fault(&LOCAL.replace("__local_depot0[16]", "__local_depot0[134217728]"));
+    assert_eq!(large.kind, FaultKind::Launch, "{large}");
 }

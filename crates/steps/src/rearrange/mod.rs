@@ -3,6 +3,7 @@
 //! A step edits the branches of the statements that it names, and the tree is grown again from them. Branches that share a
 //! loop before go on sharing it as far as their entries still agree.
 
+mod domain;
 mod gather;
 mod kinds;
 mod map;
@@ -12,18 +13,21 @@ mod select;
 mod shape;
 
 use diag::{Diagnostic, Span};
+use layout::iter::{Operation, SplitKind, SwizzleKind};
 use poly::{Band, Branch, Loop, LoopId, Scop, Tree};
 
+use crate::refusal::Drafted;
 use crate::step::{Step, Verb};
 use crate::verbs::verbs;
 
 pub use gather::gathered;
+pub(crate) use order::indices;
 pub(crate) use select::{branches_of, statements, unknown_loop, with_loop};
 
 pub(crate) type Applied<T> = Result<T, Box<Diagnostic>>;
 
 /// Applies a step that only rearranges.
-pub(crate) fn apply(scop: &Scop, tree: &Tree, step: &Step) -> Applied<Tree> {
+pub(crate) fn apply(scop: &Scop, tree: &Tree, step: &Step) -> Drafted<Tree> {
     let mut edit = Edit { scop, tree, step, loops: tree.table(), branches: tree.branches() };
     match &step.verb {
         Verb::Tile { loops, sizes, names } => nesting::tile(&mut edit, loops, sizes, names)?,
@@ -44,14 +48,19 @@ pub(crate) fn apply(scop: &Scop, tree: &Tree, step: &Step) -> Applied<Tree> {
         Verb::Fission { first, second, at } => order::fission(&mut edit, first, second, at)?,
         Verb::Sequence { statements } => order::sequence(&mut edit, statements)?,
         Verb::Split { loops, condition } => order::split(&mut edit, loops, condition)?,
-        Verb::Map { relations } => return map::map(&edit, relations),
+        Verb::Recount { loops, operation, names } => domain::recount(&mut edit, loops, operation, names)?,
+        Verb::Loops { loops, text, predicate } => domain::count(&mut edit, loops, text, predicate.as_ref())?,
+        Verb::Map { relations } => return Ok(map::map(&edit, relations)?),
         Verb::Rfactor { .. }
         | Verb::Pack { .. }
         | Verb::ComputeAt { .. }
         | Verb::Inline { .. }
-        | Verb::Layout { .. } => {
+        | Verb::Expand { .. }
+        | Verb::Layout { .. }
+        | Verb::Detach { .. }
+        | Verb::Extend { .. } => {
             let message = format!("`{}` changes the statements, which is not possible here", verb_name(step));
-            return Err(Box::new(Diagnostic::error("E0512", step.span, message)));
+            return Err(Diagnostic::error("E0512", step.span, message).into());
         }
     }
     Ok(Tree::grow(edit.loops, edit.branches))
@@ -132,12 +141,24 @@ pub(crate) fn verb_name(step: &Step) -> &'static str {
         Verb::Fission { .. } => "fission",
         Verb::Sequence { .. } => "sequence",
         Verb::Split { .. } => "split",
+        Verb::Recount { operation, .. } => match operation {
+            Operation::Split { kind: SplitKind::Inner, .. } => "split",
+            Operation::Split { kind: SplitKind::Outer, .. } => "outer_split",
+            Operation::Merge => "merge",
+            Operation::Resize { .. } => "resize",
+            Operation::Swizzle(SwizzleKind::Xor) => "swizzle",
+            Operation::Swizzle(SwizzleKind::CyclicShift) => "shift",
+        },
+        Verb::Loops { .. } => "loops",
         Verb::Map { .. } => "map",
         Verb::Rfactor { .. } => "rfactor",
         Verb::Pack { .. } => "pack",
         Verb::ComputeAt { .. } => "compute_at",
         Verb::Inline { .. } => "inline",
+        Verb::Expand { .. } => "expand",
         Verb::Layout { .. } => "layout",
+        Verb::Detach { .. } => "detach",
+        Verb::Extend { .. } => "extend",
     }
 }
 

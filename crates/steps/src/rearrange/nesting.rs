@@ -17,7 +17,7 @@ pub(super) struct Pieces {
 
 impl Edit<'_> {
     /// The levels of the named loops in a branch, in the order of the names; without those that it lacks.
-    fn levels(&self, number: usize, names: &[&Word]) -> Vec<usize> {
+    pub(super) fn levels(&self, number: usize, names: &[&Word]) -> Vec<usize> {
         let branch = &self.branches[number];
         names.iter().filter_map(|name| self.tree.loop_named(branch, &name.text)).map(|(level, ..)| level).collect()
     }
@@ -74,7 +74,7 @@ impl Edit<'_> {
     }
 
     /// A condition between the loops keeps them apart.
-    fn refuse_splits(&self, number: usize, levels: &[usize]) -> Applied<()> {
+    pub(super) fn refuse_splits(&self, number: usize, levels: &[usize]) -> Applied<()> {
         let (Some(first), Some(last)) = (levels.iter().min(), levels.iter().max()) else { return Ok(()) };
         let between = &self.branches[number].entries[*first..=*last];
         if between.iter().any(|entry| matches!(entry, Entry::Only(_))) {

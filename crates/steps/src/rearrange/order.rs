@@ -1,7 +1,7 @@
 //! Steps that change which statements share loops and in which order they stand: fuse, fission, sequence, split.
 
 use diag::Diagnostic;
-use poly::{Branch, Entry, LoopKind, Statement};
+use poly::{Branch, Entry, LoopKind, Scop, Statement};
 use program::IterId;
 
 use super::{Applied, Edit, unknown_loop};
@@ -191,7 +191,7 @@ pub(super) fn split(edit: &mut Edit<'_>, loops: &Loops, condition: &Condition) -
             return Err(Box::new(edit.refuse(name.span, message).help(help)));
         }
         let statement = edit.scop.at(edit.branches[*number].statement);
-        let iters = resolve(edit, statement, condition)?;
+        let iters = indices(edit.scop, statement, condition)?;
         let holds = condition.bind(&iters).ok_or_else(|| edit.overflow())?;
         let fails = holds.negate().ok_or_else(|| edit.overflow())?;
         let half = |place: i64, cond| {
@@ -208,15 +208,15 @@ pub(super) fn split(edit: &mut Edit<'_>, loops: &Loops, condition: &Condition) -
 }
 
 /// The statement's own iterators for the inputs of a condition.
-fn resolve(edit: &Edit<'_>, statement: &Statement, condition: &Condition) -> Applied<Vec<IterId>> {
+pub(crate) fn indices(scop: &Scop, statement: &Statement, condition: &Condition) -> Applied<Vec<IterId>> {
     let mut iters = Vec::new();
     for word in condition.inputs() {
-        let found = statement.iters.iter().find(|iter| edit.scop.function.iter(**iter).name == word.text);
+        let found = statement.iters.iter().find(|iter| scop.function.iter(**iter).name == word.text);
         let Some(found) = found else {
-            let scalar = edit.scop.function.scalars.iter().any(|scalar| scalar.name == word.text);
+            let scalar = scop.function.scalars.iter().any(|scalar| scalar.name == word.text);
             let message = match scalar {
                 true => format!(
-                    "`{}` is a scalar argument, whose value is data; a split needs sizes and indices",
+                    "`{}` is a scalar argument, whose value is data; a condition needs sizes and indices",
                     word.text
                 ),
                 false => format!("`{}` has no index `{}`", statement.name, word.text),

@@ -19,6 +19,7 @@ impl Edit<'_> {
             let Some((level, id, expr)) = self.tree.loop_named(branch, &name.text) else { continue };
             let expr = change(branch, expr).ok_or_else(|| self.overflow())?;
             self.branches[*number].entries[level] = Entry::Loop(id, expr);
+            self.loops[id.index()].extent = None;
         }
         self.forget_bands(&numbers);
         Ok(())

@@ -11,7 +11,8 @@ use poly::{ArrayOrigin, Attempt, Fault, sets};
 use program::{Affine, ArrayId, Cond};
 
 use super::site::Site;
-use super::{Before, Drafted, bounds};
+use super::{Before, Drafted};
+use crate::bounds;
 use crate::rearrange::overflow;
 use crate::step::{Step, Word};
 
@@ -170,7 +171,7 @@ fn hull(before: Before<'_>, site: &Site, footprint: &Map) -> Attempt<Option<(Vec
     }
     let mut sizes = Vec::new();
     for size in hull.get_size()?.get_list()? {
-        sizes.push(size.to_i64()?.ok_or_else(|| Fault::bug("a box past 64 bits"))?);
+        sizes.push(size.to_i64()?.ok_or(Fault::Overflow("a buffer"))?);
     }
     Ok(Some((first, sizes)))
 }

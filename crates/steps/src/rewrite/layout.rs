@@ -4,16 +4,17 @@
 //! keeps what its callers see: it is packed into a local array for the call, and that one is laid out.
 //! Checked in `poly::storage`: no two cells that are needed at once share a place, and all places exist.
 
-use diag::Diagnostic;
+use diag::{Diagnostic, Span};
 use poly::rewriting::{Draft, prove_rewriting};
 use poly::storage::{find_collision, place_map, placed, prove_storage};
 use poly::{Fault, Laid, Parts, Scop};
-use program::{Affine, ArrayId, Atom, IterId, Role, Subscript};
+use program::{Affine, ArrayId, Atom, Function, IterId, Role, Stored, Subscript};
 
 use super::inline::array_named;
-use super::{Before, Drafted, Refusal, array_name, bounds, buffer, expr, load, notation, outcome, pack};
+use super::{Before, Drafted, Refusal, array_name, buffer, expr, holes, load, notation, outcome, pack};
+use crate::bounds;
 use crate::rearrange::{misuse, overflow};
-use crate::step::{Step, Storage, Word};
+use crate::step::{Step, Storage, Verb, Word};
 use crate::{Outcome, State};
 
 /// Where cells go, and how much room there is.
@@ -23,27 +24,29 @@ pub(super) struct Plan {
     /// Known from the notation, or left to the places.
     pub(super) shape: Option<Vec<Affine>>,
     pub(super) names: Vec<String>,
+    /// How many cells the notation is for, per subscript, and where that is said.
+    pub(super) covers: Option<(Vec<Option<Affine>>, Span)>,
 }
 
-type Operands<'a> = (&'a Word, &'a Storage, Option<&'a Word>);
+/// What is laid out, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Operands<'a> {
+    pub(super) array: &'a Word,
+    pub(super) storage: &'a Storage,
+    pub(super) name: Option<&'a Word>,
+    /// Whether callers hand it over so.
+    pub(super) given: bool,
+    /// What is written to places without a cell.
+    pub(super) fill: Option<&'a Word>,
+}
 
-pub(super) fn layout(
-    state: &State,
-    before: Before<'_>,
-    step: &Step,
-    (target, storage, name): Operands<'_>,
-) -> diag::Result<Outcome> {
-    match lay_out(state, before, step, (target, storage, name)) {
-        Ok(outcome) => Ok(outcome),
-        Err(Refusal::Misplaced(diagnostic)) => Ok(Outcome::Misplaced(diagnostic)),
-        Err(Refusal::Failed(error)) => Err(error),
+pub(super) fn lay_out(state: &State, before: Before<'_>, step: &Step, operands: Operands<'_>) -> Drafted<Outcome> {
+    let (scop, name) = (before.scop, operands.name);
+    let array = array_named(before, operands.array)?;
+    let plan = plan(&scop.function, step, (&scop.array(array).name, &scop.array(array).shape), operands.storage)?;
+    if let Some((covers, span)) = &plan.covers {
+        notation::check_covers(scop, array, covers, *span)?;
     }
-}
-
-fn lay_out(state: &State, before: Before<'_>, step: &Step, (target, storage, name): Operands<'_>) -> Drafted<Outcome> {
-    let scop = before.scop;
-    let array = array_named(before, target)?;
-    let plan = plan(scop, step, array, storage)?;
     let shape = match &plan.shape {
         Some(shape) => shape.clone(),
         None => room(scop, step, array, &plan.places)?,
@@ -54,9 +57,15 @@ fn lay_out(state: &State, before: Before<'_>, step: &Step, (target, storage, nam
             let what = format!("`{}` is local and keeps its name; `as` names the copy of an argument", declared.name);
             return Err(misuse(step, name.span, what).into());
         }
-        return moved(state, step, array, &plan, shape);
+        return filled(moved(state, step, array, &plan, shape)?, array, operands.fill);
     }
     check_apart(scop, step, array, &plan.places)?;
+    if operands.given {
+        if let Some(value) = operands.fill {
+            return Err(Diagnostic::error("E0520", value.span, "what callers hand over is filled by them").into());
+        }
+        return moved(state, step, array, &plan, shape);
+    }
     let stored = array_name(scop, step, name, &format!("{}_stored", declared.name))?;
     let draft = Draft::new("layout", scop, before.tree)?;
     let draft = pack::packed(before, step, (pack::Uses::all(array), None, &[]), stored.clone(), draft)?;
@@ -67,15 +76,22 @@ fn lay_out(state: &State, before: Before<'_>, step: &Step, (target, storage, nam
     let Some((array, _)) = state.subject.scop.array_named(&stored) else {
         return Err(Fault::bug("a packed array is not there").into());
     };
-    moved(&state, step, array, &plan, shape)
+    filled(moved(&state, step, array, &plan, shape)?, array, operands.fill)
+}
+
+/// With its holes filled, if a value is given.
+fn filled(moved: Outcome, array: ArrayId, value: Option<&Word>) -> Drafted<Outcome> {
+    match (moved, value) {
+        (Outcome::Done(state), Some(value)) => holes::fill(&state, array, value),
+        (other, _) => Ok(other),
+    }
 }
 
 /// What a notation says about an array.
-fn plan(scop: &Scop, step: &Step, array: ArrayId, storage: &Storage) -> Drafted<Plan> {
-    let declared = scop.array(array);
-    let rank = declared.shape.len();
+fn plan(function: &Function, step: &Step, (array, extents): (&str, &[Affine]), storage: &Storage) -> Drafted<Plan> {
+    let rank = extents.len();
     let wrong_rank = |given: usize| -> Refusal {
-        let message = format!("`{}` has {}, the layout is for {given}", declared.name, pack::subscripts(rank));
+        let message = format!("`{array}` has {}, the layout is for {given}", pack::subscripts(rank));
         Diagnostic::error("E0520", step.span, message).into()
     };
     match storage {
@@ -84,13 +100,14 @@ fn plan(scop: &Scop, step: &Step, array: ArrayId, storage: &Storage) -> Drafted<
             places: places.body().clone(),
             shape: shape.clone(),
             names: places.inputs().iter().map(|input| input.text.clone()).collect(),
+            covers: None,
         }),
         Storage::Panels(panels) if panels.len() != rank => Err(wrong_rank(panels.len())),
         Storage::Panels(panels) => {
             let cell: Vec<Affine> = (0..rank).map(|position| Affine::iter(IterId(position as u32))).collect();
             let places = buffer::in_panels(&cell, panels, Affine::div, Affine::rem).ok_or_else(|| overflow(step))?;
-            let shape = buffer::panel_shape(&declared.shape, panels).ok_or_else(|| overflow(step))?;
-            Ok(Plan { places, shape: Some(shape), names: usual_names(rank) })
+            let shape = buffer::panel_shape(extents, panels).ok_or_else(|| overflow(step))?;
+            Ok(Plan { places, shape: Some(shape), names: usual_names(rank), covers: None })
         }
         Storage::Notation { inputs, .. } if !inputs.is_empty() && inputs.len() != rank => Err(wrong_rank(inputs.len())),
         Storage::Notation { inputs, text, span } => {
@@ -98,9 +115,29 @@ fn plan(scop: &Scop, step: &Step, array: ArrayId, storage: &Storage) -> Drafted<
                 [] => usual_names(rank),
                 inputs => inputs.iter().map(|input| input.text.clone()).collect(),
             };
-            notation::read(scop, array, names, text, *span)
+            notation::read(function, array, extents, names, (text, *span))
         }
     }
+}
+
+/// An argument that callers hand over in a layout: which, with how many places, and where its cells are. Callers have to know how many, so
+/// that is said, or follows from the notation.
+pub(crate) fn stored(function: &Function, step: &Step) -> Drafted<Option<Stored>> {
+    let Verb::Layout { array, storage, given: true, .. } = &step.verb else { return Ok(None) };
+    let is_argument = |id: &ArrayId| function.array(*id).name == array.text && function.array(*id).role != Role::Local;
+    let Some(id) = function.array_ids().find(is_argument) else {
+        let message = format!("`{}` is no argument, so nobody hands it over", array.text);
+        let help = "`layout` is for arrays of the function, and for arguments that it copies itself";
+        return Err(Diagnostic::error("E0520", array.span, message).help(help).into());
+    };
+    let declared = function.array(id);
+    let plan = plan(function, step, (&declared.name, &declared.shape), storage)?;
+    let Some(shape) = plan.shape else {
+        let message = format!("how much room callers give `{}` is not said", array.text);
+        let help = "give the extents: `stored A[i, j] => [j, i] in [M, N]`";
+        return Err(Diagnostic::error("E0520", step.span, message).help(help).into());
+    };
+    Ok(Some(Stored { array: id, shape, places: plan.places }))
 }
 
 fn usual_names(rank: usize) -> Vec<String> {
@@ -200,9 +237,11 @@ fn relabel(scop: &mut Scop, array: ArrayId, plan: &Plan, shape: Vec<Affine>) {
         Some(laid) => {
             let through = |place: &Affine| place.substitute(&|input| laid.places.get(input.index()).cloned());
             let places = plan.places.iter().map(through).collect::<Option<Vec<_>>>().unwrap_or_default();
-            Laid { shape: laid.shape.clone(), places, names: laid.names.clone() }
+            Laid { shape: laid.shape.clone(), places, names: laid.names.clone(), fill: None }
         }
-        None => Laid { shape: declared.shape.clone(), places: plan.places.clone(), names: plan.names.clone() },
+        None => {
+            Laid { shape: declared.shape.clone(), places: plan.places.clone(), names: plan.names.clone(), fill: None }
+        }
     };
     (declared.laid, declared.shape, declared.first_at_most, declared.expanded) = (Some(laid), shape, None, 0);
 }

@@ -3,10 +3,12 @@
 //! A rule drafts the new program: the order so far becomes the order in which it is written, with the new statements in
 //! their places. It also claims what every new read finds. Nothing a rule says is trusted: `poly::rewriting` checks it.
 
-mod bounds;
 mod buffer;
 mod compute_at;
+mod detach;
+mod expand;
 mod expr;
+mod holes;
 mod inline;
 mod layout;
 mod notation;
@@ -20,8 +22,11 @@ use poly::{Access, Branch, Dependences, Fault, Scop, Statement, StatementId, Tre
 use program::{Affine, ArrayId, Expr, ExprKind, Subscript};
 
 use crate::rearrange::misuse;
+use crate::refusal::{Drafted, Refusal};
 use crate::step::{Step, Verb, Word};
 use crate::{Outcome, State};
+
+pub(crate) use layout::stored;
 
 /// Applies a step that changes statements.
 pub(crate) fn apply(state: &State, step: &Step) -> diag::Result<Outcome> {
@@ -45,15 +50,26 @@ pub(crate) fn apply(state: &State, step: &Step) -> diag::Result<Outcome> {
         }
         Verb::ComputeAt { array, at, name } => compute_at::compute_at(before, step, array, at, name.as_ref()),
         Verb::Inline { array } => inline::inline(before, step, array),
-        Verb::Layout { array, storage, name } => {
-            return layout::layout(state, before, step, (array, storage, name.as_ref()));
+        Verb::Expand { array, indices, name } => expand::expand(before, step, (array, indices), name.as_ref()),
+        Verb::Detach { statement, condition, name } => {
+            return match detach::detach(before, step, statement, condition, name.as_ref()) {
+                Ok(detached) => detached.judge(state),
+                Err(refusal) => refusal.told(step),
+            };
+        }
+        Verb::Layout { array, storage, name, given, fill } => {
+            let fill = fill.as_ref();
+            let operands = layout::Operands { array, storage, name: name.as_ref(), given: *given, fill };
+            return layout::lay_out(state, before, step, operands).or_else(|refusal| refusal.told(step));
+        }
+        Verb::Extend { loops, size } => {
+            return holes::extend(state, before, step, loops, *size).or_else(|refusal| refusal.told(step));
         }
         _ => return Err(diag::Error::bug("schedule", "a step that rewrites nothing")),
     };
     let draft = match drafted {
         Ok(draft) => draft,
-        Err(Refusal::Misplaced(diagnostic)) => return Ok(Outcome::Misplaced(diagnostic)),
-        Err(Refusal::Failed(error)) => return Err(error),
+        Err(refusal) => return refusal.told(step),
     };
     Ok(outcome(prove_rewriting(subject, draft)?))
 }
@@ -63,38 +79,6 @@ fn outcome(rewriting: Rewriting) -> Outcome {
         Rewriting::Done(subject, tree) => Outcome::Done(State { subject, tree }),
         Rewriting::Changed(diagnostic) => Outcome::Changed(diagnostic),
         Rewriting::Unfit(diagnostic) => Outcome::Misplaced(diagnostic),
-    }
-}
-
-/// Why a rule gives up.
-enum Refusal {
-    Misplaced(Box<Diagnostic>),
-    Failed(diag::Error),
-}
-
-type Drafted<T> = Result<T, Refusal>;
-
-impl From<Box<Diagnostic>> for Refusal {
-    fn from(diagnostic: Box<Diagnostic>) -> Refusal {
-        Refusal::Misplaced(diagnostic)
-    }
-}
-
-impl From<Diagnostic> for Refusal {
-    fn from(diagnostic: Diagnostic) -> Refusal {
-        Refusal::Misplaced(Box::new(diagnostic))
-    }
-}
-
-impl From<Fault> for Refusal {
-    fn from(fault: Fault) -> Refusal {
-        Refusal::Failed(fault.at("schedule"))
-    }
-}
-
-impl From<isl::Error> for Refusal {
-    fn from(error: isl::Error) -> Refusal {
-        Fault::from(error).into()
     }
 }
 

@@ -15,7 +15,8 @@ use poly::{
 };
 use program::{Affine, Expr, ExprKind, IterId, ReduceOp};
 
-use super::{Before, Drafted, array_name, bounds, branch_of, load, statement_name};
+use super::{Before, Drafted, array_name, branch_of, load, statement_name};
+use crate::bounds;
 use crate::rearrange::{misuse, overflow, statements, unknown_loop, with_loop};
 use crate::step::{Loops, Step, Target, Word};
 

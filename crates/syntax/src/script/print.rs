@@ -36,9 +36,6 @@ pub(crate) fn step_to_string(step: &Step) -> String {
     if let Some(at) = &step.at {
         out += &format!(" at {}", target(at));
     }
-    if let Some(condition) = &step.condition {
-        out += &format!(" where {}", expr(condition, Level::Or));
-    }
     match &step.storage {
         None => {}
         Some(Storage::Notation { text, .. }) => out += &format!(" = {text}"),
@@ -50,6 +47,10 @@ pub(crate) fn step_to_string(step: &Step) -> String {
             }
         }
     }
+    // Behind `=`, which a condition would take in.
+    if let Some(condition) = &step.condition {
+        out += &format!(" where {}", expr(condition, Level::Or));
+    }
     if let Some(axis) = &step.axis {
         out += &format!(" -> {}", axis.name);
     }
@@ -57,6 +58,9 @@ pub(crate) fn step_to_string(step: &Step) -> String {
         [] => {}
         [name] => out += &format!(" as {}", name.name),
         names => out += &format!(" as ({})", idents(names)),
+    }
+    if let Some(value) = &step.fill {
+        out += &format!(" fill {}", value.name);
     }
     if !step.maps.is_empty() {
         let maps: Vec<String> = step.maps.iter().map(map).collect();

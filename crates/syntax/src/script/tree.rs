@@ -35,6 +35,13 @@ pub(super) fn schedules(
     schedules
 }
 
+/// A step that stands outside of schedules.
+pub(crate) fn step(nodes: Builder, pair: Pair<'_, Rule>) -> Built<Step> {
+    let mut diagnostics = Vec::new();
+    let step = ScriptBuilder { text: "", nodes, diagnostics: &mut diagnostics }.step(pair)?;
+    diagnostics.pop().map_or(Ok(step), Err)
+}
+
 struct ScriptBuilder<'a> {
     text: &'a str,
     nodes: Builder,
@@ -93,6 +100,7 @@ impl ScriptBuilder<'_> {
             maps: Vec::new(),
             storage: None,
             axis: None,
+            fill: None,
         };
         if let Some(targets) = parts.optional(Rule::script_targets) {
             step.targets = nodes.parts(targets).each(|target| self.target(target))?;
@@ -164,6 +172,11 @@ impl ScriptBuilder<'_> {
                 let notation = parts.next()?;
                 let (text, span) = (notation.as_str().to_owned(), nodes.span(&notation));
                 step.storage = Some(Storage::Notation { text, span });
+            }
+            Rule::fill_clause => {
+                let value = parts.next()?;
+                let name = value.as_str().chars().filter(|letter| !letter.is_whitespace() && *letter != '_').collect();
+                step.fill = Some(Ident { name, span: nodes.span(&value) });
             }
             Rule::axis_clause => step.axis = Some(nodes.ident(&parts.next()?)),
             _ => return Err(mismatch(span)),
@@ -238,6 +251,7 @@ fn repeated_clause(first: Span, second: Span, rule: Rule) -> Diagnostic {
         Rule::where_clause => ("`where`", "join the conditions by `and`"),
         Rule::storage_clause | Rule::notation_clause => ("layout", "an array has one"),
         Rule::axis_clause => ("`->`", "write a second step"),
+        Rule::fill_clause => ("`fill`", "holes have one value"),
         _ => ("map", "write all maps in one pair of braces, separated by `;`"),
     };
     Diagnostic::error("E0001", second, format!("a second {word} in one step"))

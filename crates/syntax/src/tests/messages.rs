@@ -35,15 +35,37 @@ error[E0001]: `if` without `else`
   = help: `if` is an expression with both branches: `if c then a else b`",
         ),
         (
-            "fn f() { if a > 0 { s = 1 } }",
+            "fn f() { if a > 0: s = 1 }",
             "
-error[E0001]: `if` is not a statement
- --> f.fks:1:10
+error[E0001]: unexpected `:`
+ --> f.fks:1:18
   |
-1 | fn f() { if a > 0 { s = 1 } }
-  |          ^^ expected a statement or `}`
+1 | fn f() { if a > 0: s = 1 }
+  |                  ^ expected an operator or `{`
   |
-  = help: narrow the indices, `A[i | i > 0] = …`, or choose a value, `A[i] = if c then a else b`",
+  = help: the statements stand in braces: `if c { … } else { … }`",
+        ),
+        (
+            "fn f() { if a > 0 then s = 1 }",
+            "
+error[E0001]: unexpected keyword `then`
+ --> f.fks:1:19
+  |
+1 | fn f() { if a > 0 then s = 1 }
+  |                   ^^^^ expected an operator or `{`
+  |
+  = help: statements stand in braces, `if c { … }`; with `then` it chooses a value, `y[i] = if c then a else b`",
+        ),
+        (
+            "fn f() { s = a if a > 0 else 1 }",
+            "
+error[E0001]: unexpected keyword `else`
+ --> f.fks:1:25
+  |
+1 | fn f() { s = a if a > 0 else 1 }
+  |                         ^^^^ expected an operator or `{`
+  |
+  = help: the condition stands in front of both values: `if c then a else b`",
         ),
     ]);
 }

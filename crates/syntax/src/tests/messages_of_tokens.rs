@@ -228,13 +228,13 @@ error[E0001]: the index list is empty
         (
             "fn f(A: f64[]) { s = 1 }",
             "
-error[E0001]: the index list is empty
+error[E0001]: an array has extents
  --> f.fks:1:13
   |
 1 | fn f(A: f64[]) { s = 1 }
-  |             ^ expected an index
+  |             ^ expected an extent
   |
-  = help: a single value has no brackets: write just its name",
+  = help: name the extents, and declare them between `<` and `>`: `fn f<N>(x: f64[N])`",
         ),
         (
             "fn f() { s = A[i][j] }",
@@ -267,7 +267,8 @@ error[E0001]: unexpected `|`
   |               |
   |               this `[` is still open
   |
-  = help: `|` begins a guard in an index list: `A[i | i > 0]`; write `or` for a choice",
+  = help: `|` begins a guard in an index list: `A[i | i > 0]`; write `or` for a choice
+  = help: for the bits that either has, put the operator into parentheses: `(i | 1)`",
         ),
     ]);
 }

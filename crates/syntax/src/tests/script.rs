@@ -282,6 +282,7 @@ fn made_trees_print_with_their_meaning() {
         maps: vec![Map { statement: ident("S"), inputs: Vec::new(), outputs, span: Span::default() }],
         storage: None,
         axis: None,
+        fill: None,
         span: Span::default(),
     };
     let schedule = Schedule { function: ident("f"), steps: vec![step], span: Span::default() };

@@ -169,7 +169,8 @@ pub(super) fn make(
             rank => format!("an array of {rank} dimensions"),
         };
         let shape = &array.shape;
-        return Err(Failure::usage(format!("`{name}` is {is}, but what is given has the shape {shape:?}")));
+        let failure = Failure::usage(format!("`{name}` is {is}, but what is given has the shape {shape:?}"));
+        return Err(failure.help("give it another shape, in Python with array.reshape(…), or a part of it"));
     }
     Ok(array)
 }
@@ -189,7 +190,16 @@ fn read_file(argument: &Argument, path: &Path) -> Result<HostArray, Failure> {
     let file = path.display();
     npy::read(path, *ty).map_err(|problem| match problem {
         Problem::Unreadable(why) => Failure::usage(format!("cannot read `{file}` for `{name}`: {why}")),
-        Problem::Malformed(why) => Failure::usage(format!("cannot read `{file}` for `{name}`: {why}")),
+        Problem::Malformed(why) => {
+            let failure = Failure::usage(format!("cannot read `{file}` for `{name}`: {why}"));
+            match path.extension().and_then(|extension| extension.to_str()) {
+                Some("npz") => failure.help("it has several arrays: in Python, numpy.save(\"a.npy\", numpy.load(file)[\"name\"])"),
+                Some("csv" | "txt" | "tsv" | "dat") => {
+                    failure.help("read it in Python: numpy.save(\"a.npy\", numpy.loadtxt(file, delimiter=\",\"))")
+                }
+                _ => failure,
+            }
+        }
         Problem::Type { holds } => Failure::usage(format!("`{name}` is {ty}, but `{file}` holds {holds}"))
             .help(format!("convert it, in Python with numpy.save(file, array.astype(\"{}\"))", numpy_name(*ty))),
         Problem::Complex { holds } => Failure::usage(format!("`{name}` is {ty}, but `{file}` holds {holds}"))

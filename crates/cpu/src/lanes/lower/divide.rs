@@ -1,7 +1,7 @@
 //! Euclidean division of integers: the remainder is never negative, a zero divisor ends the call, and the least integer by -1 wraps.
 //!
 //! No machine divides integers in lanes. The quotient of 32-bit numbers is exact in `f64` but for its fraction, so it is found
-//! there; 64-bit numbers are divided by powers of two only.
+//! there. That of 64-bit numbers is found in two steps, of its upper and its lower half, neither of which is too large.
 
 use diag::Span;
 use loops::{Expr, ExprKind};
@@ -29,13 +29,14 @@ impl Nest<'_> {
                 return Ok(self.lanes(ty, Op::Shift(ShiftOp::SignedRight, x, divisor.trailing_zeros() as u8)));
             }
         }
-        if ty.bytes() > 4 {
-            return Err(format!("`{}` of {ty}", op.name()));
-        }
         if known.is_none_or(|divisor| divisor == 0) {
             self.require_nonzero(ty, y, at);
         }
-        let quotient = self.quotient(ty, x, y);
+        let quotient = match ty {
+            ScalarType::U64 => self.unsigned_quotient(x, y),
+            ScalarType::I64 => self.signed_quotient(x, y),
+            _ => self.quotient(ty, x, y),
+        };
         let product = self.lanes(ty, Op::Binary(ir::BinaryOp::Mul, quotient, y));
         let rest = self.lanes(ty, Op::Binary(ir::BinaryOp::Sub, x, product));
         if ty.is_unsigned() {
@@ -62,6 +63,47 @@ impl Nest<'_> {
         let index = self.lanes(ScalarType::I64, Op::Select(is_zero, outside, inside));
         let (extent, site) = (self.word(1), self.site(SiteKind::DivisionByZero, at));
         self.body.push(Stmt::Check { index, extent, mask: self.mask, site });
+    }
+
+    /// Of 64-bit numbers, rounded towards zero: that of their magnitudes, with a sign. The least integer by -1 wraps.
+    fn signed_quotient(&mut self, x: ValueId, y: ValueId) -> ValueId {
+        let ty = ScalarType::I64;
+        // The magnitude of the least integer wraps to its bits, which are right without a sign.
+        let [a, b] = [x, y].map(|value| {
+            let magnitude = self.lanes(ty, Op::Unary(UnaryOp::Abs, value));
+            self.lanes(ScalarType::U64, Op::Convert(magnitude))
+        });
+        let magnitude = self.unsigned_quotient(a, b);
+        let magnitude = self.lanes(ty, Op::Convert(magnitude));
+        let signs = self.lanes(ty, Op::Binary(ir::BinaryOp::Xor, x, y));
+        let zero = self.splat(Value::I64(0));
+        let differ = self.make(Type::Mask, Op::Compare(CompareOp::Lt, signs, zero));
+        let negated = self.lanes(ty, Op::Unary(UnaryOp::Neg, magnitude));
+        self.lanes(ty, Op::Select(differ, negated, magnitude))
+    }
+
+    /// Of 64-bit numbers, rounded down. Estimates in `f64` have four roundings, a relative error below 2^-50.9. Made smaller by 2^-50 they are never
+    /// too large, so no remainder is negative; after the first step what is left is at most 2^16 divisors, and after the second
+    /// the quotient is right or one too small.
+    fn unsigned_quotient(&mut self, x: ValueId, y: ValueId) -> ValueId {
+        let (ty, double) = (ScalarType::U64, ScalarType::F64);
+        let divisor = self.lanes(double, Op::Convert(y));
+        let less = self.splat(Value::F64(1.0 - 2.0_f64.powi(-50)));
+        let inverse = self.lanes(double, Op::Binary(ir::BinaryOp::Div, less, divisor));
+        let step = |nest: &mut Self, left: ValueId| {
+            let wide = nest.lanes(double, Op::Convert(left));
+            let estimate = nest.lanes(double, Op::Binary(ir::BinaryOp::Mul, wide, inverse));
+            let whole = nest.lanes(ty, Op::Convert(estimate));
+            let product = nest.lanes(ty, Op::Binary(ir::BinaryOp::Mul, whole, y));
+            (whole, nest.lanes(ty, Op::Binary(ir::BinaryOp::Sub, left, product)))
+        };
+        let (upper, rest) = step(self, x);
+        let (lower, rest) = step(self, rest);
+        let sum = self.lanes(ty, Op::Binary(ir::BinaryOp::Add, upper, lower));
+        let one = self.splat(Value::U64(1));
+        let next = self.lanes(ty, Op::Binary(ir::BinaryOp::Add, sum, one));
+        let too_small = self.make(Type::Mask, Op::Compare(CompareOp::Ge, rest, y));
+        self.lanes(ty, Op::Select(too_small, next, sum))
     }
 
     /// Rounded towards zero.

@@ -20,17 +20,19 @@ pub(super) fn encode(stream: &Stream, allocation: &Allocation, wide512: bool) ->
     let bug = |what: String| diag::Error::bug("lanes", what);
     // Displacements from the instruction pointer always take 4 bytes, so the length does not depend on the distance.
     let far = 1 << 20;
-    let length = Encoder::new(stream, allocation, wide512, far).encode().map_err(bug)?.len();
+    let mut code = Encoder::new(stream, allocation, wide512, far).encode().map_err(bug)?;
+    if stream.pool.is_empty() {
+        return Ok(code);
+    }
+    let length = code.len();
     let pool = length.next_multiple_of(64);
-    let mut code = Encoder::new(stream, allocation, wide512, pool).encode().map_err(bug)?;
+    code = Encoder::new(stream, allocation, wide512, pool).encode().map_err(bug)?;
     if code.len() != length {
         return Err(diag::Error::bug("lanes", "the length of the code depends on its constants"));
     }
-    if !stream.pool.is_empty() {
-        // A trap, should the code ever run on into its constants.
-        code.resize(pool, 0xcc);
-        code.extend_from_slice(&stream.pool);
-    }
+    // A trap, should the code ever run on into its constants.
+    code.resize(pool, 0xcc);
+    code.extend_from_slice(&stream.pool);
     Ok(code)
 }
 

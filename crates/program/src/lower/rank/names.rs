@@ -48,7 +48,7 @@ impl Lowerer<'_> {
                 self.mentioned.extend(targets.iter().map(|target| target.name.clone()));
                 args.iter().for_each(|arg| mention(arg, &mut self.mentioned));
             }
-            ast::StmtKind::For { .. } => {}
+            ast::StmtKind::For { .. } | ast::StmtKind::If { .. } => {}
         }
     }
 }

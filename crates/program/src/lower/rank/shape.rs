@@ -27,7 +27,13 @@ impl Lowerer<'_> {
         match &expr.kind {
             Int(_) | Float(_) | Bool(_) => Some(Vec::new()),
             // Arrays as subscripts look up a cell for each of theirs.
-            Index { indices, .. } => {
+            Index { base, indices } => {
+                if let Some((Meaning::Array(id), _)) = self.scope.lookup(&base.name)
+                    && !self.function.array(id).shape.is_empty()
+                    && !self.check_rank(id, indices.len(), expr.span)
+                {
+                    return None;
+                }
                 let parts = self.parts(indices)?;
                 self.agree(None, &parts)
             }

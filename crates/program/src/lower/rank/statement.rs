@@ -15,7 +15,7 @@ use super::super::names::Meaning;
 use super::Shape;
 use super::agree::Part;
 use super::visit;
-use crate::{Affine, Array, ArrayId, Assign, Bound, Cond, Expr, ExprKind, Node, Role};
+use crate::{Affine, Array, ArrayId, Assign, Bound, Cond, Expr, ExprKind, Node, Role, Subscript};
 
 /// A value for every cell, and the indices that point to it.
 struct Cells {
@@ -103,7 +103,8 @@ impl Lowerer<'_> {
         self.check_target(&target.name.name, &Part::named(target.span, shape.clone()), &part)?;
         let mut cells = self.whole_cells(&shape, target.span, value);
         let value = cells.value.take()?;
-        let value = self.assigned_value(array, &cells.index, target.span, op, value)?;
+        let index: Vec<Subscript> = cells.index.iter().cloned().map(Subscript::Affine).collect();
+        let value = self.assigned_value(array, &index, target.span, op, value)?;
         if !reads_elsewhere(&value, array, &cells.index) {
             out.push(Node::Assign(cells.assign(name, array, target.span, value, stmt.span)));
             return Some(());

@@ -5,13 +5,13 @@ use poly::{Attempt, Scop, sets};
 use program::{Affine, Atom};
 
 /// From where a dimension starts, and how many values it has room for.
-pub(super) struct Range {
-    pub(super) first: Affine,
-    pub(super) extent: Affine,
+pub(crate) struct Range {
+    pub(crate) first: Affine,
+    pub(crate) extent: Affine,
 }
 
 /// The range of one dimension for all parameter values; `None` if no single expression bounds it.
-pub(super) fn range(scop: &Scop, set: &Set, position: usize) -> Attempt<Option<Range>> {
+pub(crate) fn range(scop: &Scop, set: &Set, position: usize) -> Attempt<Option<Range>> {
     let line = line(scop, set, position)?;
     if line.is_empty()? {
         return Ok(Some(Range { first: Affine::constant(0), extent: Affine::constant(0) }));
@@ -26,9 +26,21 @@ pub(super) fn range(scop: &Scop, set: &Set, position: usize) -> Attempt<Option<R
     Ok(extent.map(|extent| Range { first, extent }))
 }
 
+/// The first value of one dimension for all parameter values; `None` if no single expression is.
+pub(crate) fn first(scop: &Scop, set: &Set, position: usize) -> Attempt<Option<Affine>> {
+    let line = line(scop, set, position)?;
+    if line.is_empty()? {
+        return Ok(Some(Affine::constant(0)));
+    }
+    if !line.dim_is_bounded(Dim::Set, 0)? {
+        return Ok(None);
+    }
+    Ok(bounds(scop, &line, line.clone().dim_min(0)?, true)?.into_iter().next())
+}
+
 /// The last value of one dimension for all parameter values: the simplest expression that no value passes, which is a number rather
 /// than a quotient. `None` if there is none.
-pub(super) fn last(scop: &Scop, set: &Set, position: usize) -> Attempt<Option<Affine>> {
+pub(crate) fn last(scop: &Scop, set: &Set, position: usize) -> Attempt<Option<Affine>> {
     let line = line(scop, set, position)?;
     if line.is_empty()? {
         return Ok(Some(Affine::constant(-1)));
@@ -45,7 +57,13 @@ pub(super) fn last(scop: &Scop, set: &Set, position: usize) -> Attempt<Option<Af
     }
     let anywhere = line.clone().project_out(Dim::Param, 0, line.dim(Dim::Param)?)?;
     if anywhere.dim_is_bounded(Dim::Set, 0)? {
-        for (_, piece) in anywhere.dim_max(0)?.pieces()? {
+        // isl takes what bounds the quotient of a stride for a bound of the dimension.
+        let largest = match anywhere.dim_max(0) {
+            Ok(largest) => largest,
+            Err(error @ isl::Error::Budget { .. }) => return Err(error.into()),
+            Err(_) => return Ok(simplest),
+        };
+        for (_, piece) in largest.pieces()? {
             if let Some(number) = piece.get_constant_val()?.to_i64()? {
                 return Ok(Some(Affine::constant(number)));
             }
@@ -55,7 +73,7 @@ pub(super) fn last(scop: &Scop, set: &Set, position: usize) -> Attempt<Option<Af
 }
 
 /// One dimension of a set, for the parameter values that are possible.
-fn line(scop: &Scop, set: &Set, position: usize) -> Attempt<Set> {
+pub(crate) fn line(scop: &Scop, set: &Set, position: usize) -> Attempt<Set> {
     let dims = set.dim(Dim::Set)?;
     let line = set.clone().intersect_params(scop.context.clone())?;
     let line = line.project_out(Dim::Set, position + 1, dims - position - 1)?.project_out(Dim::Set, 0, position)?;
