@@ -1,5 +1,7 @@
 //! Names and what they stand for, scope by scope.
 
+use std::collections::HashMap;
+
 use diag::Span;
 
 use crate::{ArrayId, CounterId, IterId, ParamId, ScalarId};
@@ -37,6 +39,8 @@ impl Meaning {
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     entries: Vec<(String, Meaning, Span)>,
+    /// The entries of each name, innermost last.
+    places: HashMap<String, Vec<usize>>,
     marks: Vec<usize>,
 }
 
@@ -46,22 +50,29 @@ impl Scope {
     }
 
     pub(super) fn leave(&mut self) {
-        if let Some(mark) = self.marks.pop() {
-            self.entries.truncate(mark);
+        let Some(mark) = self.marks.pop() else { return };
+        for (name, ..) in self.entries.drain(mark..) {
+            self.places.get_mut(&name).map(Vec::pop);
         }
     }
 
     pub(super) fn insert(&mut self, name: String, meaning: Meaning, span: Span) {
+        self.places.entry(name.clone()).or_default().push(self.entries.len());
         self.entries.push((name, meaning, span));
     }
 
     /// Takes back a name of the innermost scope.
     pub(super) fn forget(&mut self, name: &str) {
         self.entries.retain(|(known, ..)| known != name);
+        self.places.clear();
+        for (place, (name, ..)) in self.entries.iter().enumerate() {
+            self.places.entry(name.clone()).or_default().push(place);
+        }
     }
 
     pub(super) fn lookup(&self, name: &str) -> Option<(Meaning, Span)> {
-        self.entries.iter().rev().find(|(known, ..)| known == name).map(|(_, meaning, span)| (*meaning, *span))
+        let (_, meaning, span) = &self.entries[*self.places.get(name)?.last()?];
+        Some((*meaning, *span))
     }
 
     /// The visible name closest to a misspelt one.
@@ -78,6 +89,11 @@ impl Scope {
     pub(super) fn loop_names(&self) -> Vec<String> {
         let loops = self.entries.iter().filter(|(_, meaning, _)| is_loop(meaning));
         loops.map(|(name, ..)| name.clone()).collect()
+    }
+
+    /// Whether a loop around depends on data.
+    pub(super) fn counts(&self) -> bool {
+        self.entries.iter().any(|(_, meaning, _)| matches!(meaning, Meaning::Counter(_)))
     }
 
     /// How many iteration variables are visible.
