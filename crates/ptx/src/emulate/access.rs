@@ -14,6 +14,28 @@ enum Spot<'a> {
     Shared(u64),
 }
 
+/// Which reads of a warp's lanes say something new about a place.
+///
+/// Two lanes that read it make the record "several lanes". What a third one did before is known to be ordered, since the first two
+/// were not told of a race.
+#[derive(Default)]
+struct Repeats {
+    address: Option<u64>,
+    times: u32,
+}
+
+impl Repeats {
+    #[inline]
+    fn is_news(&mut self, address: u64) -> bool {
+        if self.address == Some(address) {
+            self.times += 1;
+            return self.times <= 2;
+        }
+        *self = Repeats { address: Some(address), times: 1 };
+        true
+    }
+}
+
 impl<'m> Context<'m> {
     #[expect(clippy::too_many_arguments, reason = "the fields of one instruction")]
     pub(super) fn load(
@@ -29,9 +51,12 @@ impl<'m> Context<'m> {
         let addresses = self.addresses(warp, place, mask)?;
         let touch = if nc { Touch::ReadOnly } else { Touch::Read };
         let mut values = [[0u64; 32]; 4];
+        let mut before = Repeats::default();
         for lane in lanes(mask) {
             let spot = self.spot(warp, place, addresses[lane], lane)?;
-            self.touch(warp, at, &spot, place, touch, lane)?;
+            if before.is_news(addresses[lane]) {
+                self.touch(warp, at, &spot, place, touch, lane)?;
+            }
             for (element, values) in (0..place.count).zip(&mut values) {
                 let value = match &spot {
                     Spot::Global(buffer, offset) => buffer.load(offset + u64::from(element * place.size), place.size),
@@ -50,7 +75,7 @@ impl<'m> Context<'m> {
         let addresses = self.addresses(warp, place, mask)?;
         let mut values = [[0u64; 32]; 4];
         for (_, (source, values)) in (0..place.count).zip(src.iter().zip(&mut values)) {
-            *values = warp.read(self.code, &self.specials, *source, mask)?;
+            *values = *warp.read(self.code, *source, mask)?;
         }
         for lane in lanes(mask) {
             let spot = self.spot(warp, place, addresses[lane], lane)?;
@@ -82,8 +107,11 @@ impl<'m> Context<'m> {
         mask: u32,
     ) -> Step<()> {
         let addresses = self.addresses(warp, place, mask)?;
-        let b = warp.read(self.code, &self.specials, operands.0, mask)?;
-        let c = operands.1.map_or(Ok(b), |c| warp.read(self.code, &self.specials, c, mask))?;
+        let b = *warp.read(self.code, operands.0, mask)?;
+        let c = match operands.1 {
+            Some(c) => *warp.read(self.code, c, mask)?,
+            None => b,
+        };
         let mut before: Lanes = [0; 32];
         for lane in lanes(mask) {
             let spot = self.spot(warp, place, addresses[lane], lane)?;
@@ -142,7 +170,7 @@ impl<'m> Context<'m> {
 
     /// The address of each lane. Counts what the access costs.
     fn addresses(&mut self, warp: &Warp, place: Place, mask: u32) -> Step<Lanes> {
-        let base = warp.read(self.code, &self.specials, place.base, mask)?;
+        let base = warp.read(self.code, place.base, mask)?;
         let addresses = base.map(|base| base.wrapping_add(place.offset as u64));
         let bytes = u64::from(place.size * place.count);
         let mut found = [0u64; 32];

@@ -245,9 +245,7 @@ fn wide(ty: Type, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes {
 
 pub(super) fn ternary(op: TernaryOp, ty: Type, float: Float, a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes {
     match op {
-        TernaryOp::Fma if ty == Type::F32 => modified(float, [a, b, c], |[a, b, c]| {
-            map3(a, b, c, |x, y, z| bits32(f32_of(x).mul_add(f32_of(y), f32_of(z))))
-        }),
+        TernaryOp::Fma if ty == Type::F32 => modified(float, [a, b, c], |[a, b, c]| fma_f32(a, b, c)),
         TernaryOp::Fma => {
             let f = f64::from_bits;
             map3(a, b, c, |x, y, z| f(x).mul_add(f(y), f(z)).to_bits())
@@ -263,6 +261,28 @@ pub(super) fn ternary(op: TernaryOp, ty: Type, float: Float, a: &Lanes, b: &Lane
         TernaryOp::ShfLeft => map3(a, b, c, |x, y, s| (y << 32 | x) << (s & 31) >> 32),
         TernaryOp::ShfRight => map3(a, b, c, |x, y, s| (y << 32 | x) >> (s & 31) & 0xffff_ffff),
     }
+}
+
+/// `a * b + c` rounded once.
+///
+/// A `mul_add` is a call for each lane on machines whose instructions are not known when this is compiled. In double precision the product is exact, and
+/// the sum, rounded to double and then to single precision, is as good as rounded once, unless it lies in the middle of two singles after
+/// the first rounding. Only warps with such a lane, or with one of the sums that single precision has fewer bits for, take the calls.
+fn fma_f32(a: &Lanes, b: &Lanes, c: &Lanes) -> Lanes {
+    const DROPPED: u32 = (1 << 29) - 1;
+    const MIDDLE: u32 = 1 << 28;
+    let mut result = [0; 32];
+    let mut doubtful = false;
+    for lane in 0..32 {
+        let sum = f64::from(f32_of(a[lane])) * f64::from(f32_of(b[lane])) + f64::from(f32_of(c[lane]));
+        result[lane] = bits32(sum as f32);
+        let small = sum.abs() < f64::from(f32::MIN_POSITIVE) && sum != 0.0;
+        doubtful |= (sum.to_bits() as u32 & DROPPED == MIDDLE) | small | sum.is_nan();
+    }
+    if doubtful {
+        return map3(a, b, c, |x, y, z| bits32(f32_of(x).mul_add(f32_of(y), f32_of(z))));
+    }
+    result
 }
 
 /// Bits past the end are copies of the field's sign, if there is one.
@@ -333,5 +353,47 @@ fn holds(compare: Compare, order: Option<std::cmp::Ordering>) -> bool {
         Compare::Geu => order != Some(Less),
         Compare::Num => !unordered,
         Compare::Nan => unordered,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sums that cancel, lie in the middle of two numbers, or are subnormal, infinite or no numbers must have the bits of one rounding.
+    #[test]
+    fn products_are_added_with_one_rounding() {
+        let mut random = super::super::block::Random(1);
+        let special =
+            [0.0, -0.0, 1.0, -1.0, f32::MIN_POSITIVE, 1e-45, f32::MAX, f32::INFINITY, f32::NAN, 1.0 + f32::EPSILON];
+        for round in 0..20_000u64 {
+            // Exponents near each other, so that many sums lie near the middle of two numbers.
+            let mut value = || {
+                let bits = random.next() as u32;
+                match bits >> 28 {
+                    0 => special[bits as usize % special.len()].to_bits(),
+                    1 => bits,
+                    2..8 => (bits & 0x8000_0fff) | (0x3f80_0000 - ((bits >> 12 & 31) << 23)),
+                    _ => (bits & 0x807f_f000) | ((107 + round as u32 % 40) << 23),
+                }
+            };
+            let lanes: [Lanes; 3] = std::array::from_fn(|_| std::array::from_fn(|_| u64::from(value())));
+            let [a, b, c] = &lanes;
+            let found = fma_f32(a, b, c);
+            for lane in 0..32 {
+                let (x, y, z) = (f32_of(a[lane]), f32_of(b[lane]), f32_of(c[lane]));
+                assert_eq!(found[lane], bits32(x.mul_add(y, z)), "{x:e} * {y:e} + {z:e}");
+                // Alone in its warp, no other lane makes it take the long way.
+                let alone = fma_f32(&[a[lane]; 32], &[b[lane]; 32], &[c[lane]; 32]);
+                assert_eq!(alone[0], found[lane], "{x:e} * {y:e} + {z:e}");
+            }
+        }
+        // Just above the middle of 1 and its successor, by less than a double has bits for.
+        let (x, y, z) = (1.0 + f32::EPSILON, f32::EPSILON / 2.0, 1.0f32);
+        let tie = |z: f32| fma_f32(&[bits32(x); 32], &[bits32(y); 32], &[bits32(z); 32])[0];
+        assert_eq!(tie(z), bits32(x.mul_add(y, z)));
+        let (x, y) = (f32::EPSILON / 2.0, 1.0 + 2f32.powi(-23));
+        let lanes = [x, y * y, 1.0].map(|value| [bits32(value); 32]);
+        assert_eq!(fma_f32(&lanes[0], &lanes[1], &lanes[2])[0], bits32(x.mul_add(y * y, 1.0)));
     }
 }

@@ -68,25 +68,26 @@ impl<'a> Room<'a> {
     pub(super) fn run(&mut self, block: u32) -> Result<(), Fault> {
         let grid = self.grid;
         let threads: u32 = grid.threads.iter().product();
-        for warp in &mut self.warps {
-            warp.reset(threads - warp.number * 32);
-        }
         self.shared.reset();
         let [columns, rows, _] = grid.grid;
         let coordinates = [block % columns, block / columns % rows, block / columns / rows];
+        let specials = Specials {
+            block: coordinates,
+            threads: grid.threads,
+            grid: grid.grid,
+            shared: grid.shared_bytes,
+            local: local_bytes(grid.code),
+        };
+        for warp in &mut self.warps {
+            warp.reset(threads - warp.number * 32, grid.code, &specials);
+        }
         let mut context = Context {
             code: grid.code,
             params: grid.params,
             memory: grid.memory,
             shared: &mut self.shared,
             counts: &mut self.counts,
-            specials: Specials {
-                block: coordinates,
-                threads: grid.threads,
-                grid: grid.grid,
-                shared: grid.shared_bytes,
-                local: local_bytes(grid.code),
-            },
+            specials,
             block,
             barrier: 0,
             unwritten: None,

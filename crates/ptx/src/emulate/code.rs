@@ -21,6 +21,13 @@ pub(super) type Lanes = [u64; 32];
 pub(super) enum Source {
     Row(u32),
     Constant(u32),
+    /// One of [`Code::fixed`].
+    Fixed(u32),
+}
+
+/// What is the same for a thread from its first instruction to its last: worked out once for each block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fixed {
     Special(Special),
     /// So far into the memory of the thread itself.
     Local(u64),
@@ -214,6 +221,7 @@ pub(super) struct Code {
     pub(super) name: String,
     pub(super) instructions: Vec<Inst>,
     pub(super) constants: Vec<Lanes>,
+    pub(super) fixed: Vec<Fixed>,
     /// Names of the rows and of the predicates.
     pub(super) rows: Vec<String>,
     pub(super) predicates: Vec<String>,
@@ -250,6 +258,7 @@ pub(super) fn decode(module: &Module, kernel: &Kernel) -> Result<Code, Fault> {
         places: place_registers(kernel),
         constants: Vec::new(),
         known_constants: HashMap::new(),
+        fixed: Vec::new(),
         targets: label_targets(kernel),
         meets: reconvergence(kernel),
         param_offsets: &param_offsets,
@@ -295,6 +304,7 @@ pub(super) fn decode(module: &Module, kernel: &Kernel) -> Result<Code, Fault> {
         name: kernel.name.clone(),
         instructions,
         constants: decoder.constants,
+        fixed: decoder.fixed,
         rows: named(false),
         predicates: named(true),
         lines,
@@ -337,6 +347,7 @@ struct Decoder<'a> {
     places: Vec<Option<u32>>,
     constants: Vec<Lanes>,
     known_constants: HashMap<u64, u32>,
+    fixed: Vec<Fixed>,
     targets: Vec<Option<usize>>,
     meets: Vec<Option<usize>>,
     param_offsets: &'a [u64],
@@ -382,6 +393,15 @@ impl Decoder<'_> {
         Source::Constant(*position)
     }
 
+    fn fixed(&mut self, wanted: Fixed) -> Source {
+        let known = self.fixed.iter().position(|fixed| *fixed == wanted);
+        let position = known.unwrap_or_else(|| {
+            self.fixed.push(wanted);
+            self.fixed.len() - 1
+        });
+        Source::Fixed(position as u32)
+    }
+
     fn source(&mut self, operand: Operand, ty: Type) -> Result<Source, String> {
         Ok(match operand {
             Operand::Reg(reg) => Source::Row(self.row(reg)?),
@@ -389,11 +409,11 @@ impl Decoder<'_> {
             Operand::F32(bits) => self.constant(u64::from(bits)),
             Operand::F64(bits) if ty.bits() == 32 => self.constant(u64::from((f64::from_bits(bits) as f32).to_bits())),
             Operand::F64(bits) => self.constant(bits),
-            Operand::Special(special) => Source::Special(special),
+            Operand::Special(special) => self.fixed(Fixed::Special(special)),
             Operand::Variable(id) => {
                 let offset = self.variable_offsets.get(id.index()).copied().ok_or("no such variable")?;
                 match self.kernel.variables.get(id.index()).map(|variable| variable.space) {
-                    Some(Space::Local) => Source::Local(offset),
+                    Some(Space::Local) => self.fixed(Fixed::Local(offset)),
                     _ => self.constant(offset),
                 }
             }

@@ -134,6 +134,11 @@ impl Counts {
                 return;
             }
         }
+        if let Some(parts) = parts_without_conflict(lanes, bytes, group) {
+            self.waves += parts;
+            self.ideal_waves += parts;
+            return;
+        }
         let mut served: Vec<Vec<u64>> = Vec::new();
         let mut waves = 0;
         let mut rest = lanes;
@@ -156,6 +161,27 @@ impl Counts {
         self.waves += waves;
         self.ideal_waves += served.len() as u64;
     }
+}
+
+/// How many different parts of a warp are served, if none of them wants two words of a bank.
+fn parts_without_conflict(lanes: &[(u32, u64)], bytes: u64, group: u32) -> Option<u64> {
+    /// The word that is wanted of each bank; no word has this number, because addresses are in bytes.
+    const NONE: u64 = u64::MAX;
+    let mut parts = [[NONE; 32]; 4];
+    let mut used = [false; 4];
+    for (lane, at) in lanes {
+        let part = (lane / group) as usize % 4;
+        used[part] = true;
+        for word in at / 4..at.checked_add(bytes)?.div_ceil(4) {
+            let wanted = &mut parts[part][(word % 32) as usize];
+            if *wanted != NONE && *wanted != word {
+                return None;
+            }
+            *wanted = word;
+        }
+    }
+    let known = |part: usize| (0..part).any(|earlier| used[earlier] && parts[earlier] == parts[part]);
+    Some((0..4).filter(|part| used[*part] && !known(*part)).count() as u64)
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub(super) struct Context<'a> {
     pub(super) unwritten: Option<(u32, Box<Trouble>)>,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
     /// Runs the next instruction of a warp. `coin` decides which side of a branch goes first.
     pub(super) fn step(&mut self, warp: &mut Warp, coin: bool) -> Result<u32, (u32, Box<Trouble>)> {
         let Some((at, mask)) = warp.current() else {
@@ -48,8 +48,12 @@ impl Context<'_> {
         }
     }
 
-    fn read(&self, warp: &Warp, source: Source, mask: u32) -> Step<Lanes> {
-        warp.read(self.code, &self.specials, source, mask)
+    #[inline]
+    fn read<'w>(&self, warp: &'w Warp, source: Source, mask: u32) -> Step<&'w Lanes>
+    where
+        'a: 'w,
+    {
+        warp.read(self.code, source, mask)
     }
 
     fn run(&mut self, warp: &mut Warp, at: u32, inst: &Inst, all: u32, coin: bool) -> Step<()> {
@@ -76,19 +80,19 @@ impl Context<'_> {
         match action {
             Action::Binary { op, ty, float, dst, a, b } => {
                 let (a, b) = (self.read(warp, *a, mask)?, self.read(warp, *b, mask)?);
-                warp.write(*dst, &arithmetic::binary(*op, *ty, *float, &a, &b), mask);
+                warp.write(*dst, &arithmetic::binary(*op, *ty, *float, a, b), mask);
             }
             Action::Ternary { op, ty, float, dst, a, b, c } => {
                 let (a, b) = (self.read(warp, *a, mask)?, self.read(warp, *b, mask)?);
                 let c = self.read(warp, *c, mask)?;
-                warp.write(*dst, &arithmetic::ternary(*op, *ty, *float, &a, &b, &c), mask);
+                warp.write(*dst, &arithmetic::ternary(*op, *ty, *float, a, b, c), mask);
             }
             Action::Unary { op, ty, float, dst, a } => {
                 let a = self.read(warp, *a, mask)?;
-                warp.write(*dst, &arithmetic::unary(*op, *ty, *float, &a), mask);
+                warp.write(*dst, &arithmetic::unary(*op, *ty, *float, a), mask);
             }
             Action::Move { dst, src } => {
-                let values = self.read(warp, *src, mask)?;
+                let values = *self.read(warp, *src, mask)?;
                 warp.write(*dst, &values, mask);
             }
             Action::Load { place, touch_nc, extend, dst } => {
@@ -105,7 +109,7 @@ impl Context<'_> {
             }
             Action::Convert { to, from, float, bits, dst, src } => {
                 let values = self.read(warp, *src, mask)?;
-                warp.write(*dst, &convert(*to, *from, *float, *bits, &values), mask);
+                warp.write(*dst, &convert(*to, *from, *float, *bits, values), mask);
             }
             Action::Window { add, dst, src } => {
                 let values = self.read(warp, *src, mask)?;
@@ -113,7 +117,7 @@ impl Context<'_> {
                 warp.write(*dst, &values.map(|value| value.wrapping_add(shift)), mask);
             }
             Action::Unpack { bits, dst, src } => {
-                let values = self.read(warp, *src, mask)?;
+                let values = *self.read(warp, *src, mask)?;
                 for (part, row) in (0..).zip(dst) {
                     warp.write(*row, &values.map(|value| low_bits(value >> (part * bits), *bits)), mask);
                 }
@@ -138,7 +142,7 @@ impl Context<'_> {
             }
             Action::Compare { compare, ty, ftz, dst, inverse, a, b, combine } => {
                 let (a, b) = (self.read(warp, *a, mask)?, self.read(warp, *b, mask)?);
-                let mut result = arithmetic::compare(*compare, *ty, *ftz, &a, &b);
+                let mut result = arithmetic::compare(*compare, *ty, *ftz, a, b);
                 let mut opposite = !result;
                 if let Some((op, predicate, negated)) = combine {
                     let other = warp.predicate(self.code, *predicate, mask)?;
@@ -201,7 +205,7 @@ impl Context<'_> {
                 self.members(warp, *members, mask)?;
                 let values = self.read(warp, *src, mask)?;
                 let (lane, clamp) = (self.read(warp, *lane, mask)?, self.read(warp, *clamp, mask)?);
-                let (mut result, mut in_range, mut from_nobody) = (values, 0u32, 0u32);
+                let (mut result, mut in_range, mut from_nobody) = (*values, 0u32, 0u32);
                 for me in (0..32).filter(|me| mask >> me & 1 == 1) {
                     let (source, inside) = shuffle_source(*mode, me, lane[me as usize], clamp[me as usize]);
                     in_range |= u32::from(inside) << me;

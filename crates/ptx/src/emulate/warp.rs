@@ -1,6 +1,6 @@
 //! The state of 32 threads that run in lockstep, and where they part and meet.
 
-use super::code::{Code, Lanes, Source};
+use super::code::{Code, Fixed, Lanes, Source};
 use super::fault::{FaultKind, Step, trouble};
 use crate::ir::Special;
 
@@ -35,6 +35,8 @@ pub(super) struct Arrival {
 pub(super) struct Warp {
     pub(super) number: u32,
     rows: Vec<Lanes>,
+    /// The values of [`Code::fixed`] in this block.
+    fixed: Vec<Lanes>,
     /// The lanes of each row that were assigned.
     assigned: Vec<u32>,
     predicates: Vec<u32>,
@@ -54,6 +56,7 @@ impl Warp {
         Warp {
             number,
             rows: vec![[0; 32]; code.rows.len()],
+            fixed: vec![[0; 32]; code.fixed.len()],
             assigned: vec![0; code.rows.len()],
             predicates: vec![0; code.predicates.len()],
             predicates_assigned: vec![0; code.predicates.len()],
@@ -66,8 +69,11 @@ impl Warp {
         }
     }
 
-    /// As it is before the first instruction, with `threads` of its lanes in use.
-    pub(super) fn reset(&mut self, threads: u32) {
+    /// As it is before the first instruction of a block, with `threads` of its lanes in use.
+    pub(super) fn reset(&mut self, threads: u32, code: &Code, specials: &Specials) {
+        for (lanes, fixed) in self.fixed.iter_mut().zip(&code.fixed) {
+            *lanes = specials.lanes(*fixed, self.number);
+        }
         self.live = if threads >= 32 { u32::MAX } else { (1 << threads) - 1 };
         self.assigned.fill(0);
         self.predicates_assigned.fill(0);
@@ -138,19 +144,16 @@ impl Warp {
 
     /// The lanes of an operand; an error if a lane of `mask` was never assigned.
     #[inline]
-    pub(super) fn read(&self, code: &Code, special: &Specials, source: Source, mask: u32) -> Step<Lanes> {
+    pub(super) fn read<'a>(&'a self, code: &'a Code, source: Source, mask: u32) -> Step<&'a Lanes> {
         match source {
             Source::Row(row) => {
                 if self.assigned[row as usize] & mask != mask {
                     return self.unassigned(&code.rows[row as usize], mask & !self.assigned[row as usize]);
                 }
-                Ok(self.rows[row as usize])
+                Ok(&self.rows[row as usize])
             }
-            Source::Constant(constant) => Ok(code.constants[constant as usize]),
-            Source::Special(kind) => Ok(special.lanes(kind, self.number)),
-            Source::Local(offset) => {
-                Ok(std::array::from_fn(|lane| special.local_start(self.number * 32 + lane as u32) + offset))
-            }
+            Source::Constant(constant) => Ok(&code.constants[constant as usize]),
+            Source::Fixed(fixed) => Ok(&self.fixed[fixed as usize]),
         }
     }
 
@@ -229,7 +232,13 @@ impl Specials {
         [number % x, number / x % y, number / (x * y)]
     }
 
-    fn lanes(&self, special: Special, warp: u32) -> Lanes {
+    fn lanes(&self, fixed: Fixed, warp: u32) -> Lanes {
+        let special = match fixed {
+            Fixed::Special(special) => special,
+            Fixed::Local(offset) => {
+                return std::array::from_fn(|lane| self.local_start(warp * 32 + lane as u32) + offset);
+            }
+        };
         let all = |value: u32| [u64::from(value); 32];
         let thread = |axis: usize| std::array::from_fn(|lane| u64::from(self.thread(warp * 32 + lane as u32)[axis]));
         let by_lane = |f: fn(u32) -> u32| std::array::from_fn(|lane| u64::from(f(lane as u32)));
