@@ -15,12 +15,24 @@ fn read(path: &str) -> Source {
     Source::new(path, text.as_str())
 }
 
-/// Runs an example with its schedule as kernels and as loops, which must agree; returns the text and what it cost.
+/// Runs an example with its schedule.
 fn run(program: &str, schedule: &str, params: &[i64], cells: &[usize]) -> (String, Counts) {
     let schedule = Some(Schedule::Script(read(schedule)));
-    let options = Options { emit: vec![Emit::Loops], schedule, ..Options::default() };
-    let source = read(program);
-    let module = Engine::with_options(options).compile_source(&source);
+    compare(&read(program), Options { schedule, ..Options::default() }, params, cells)
+}
+
+/// Runs a program without a schedule.
+fn run_chosen(source: &Source, params: &[i64], cells: &[usize]) -> (String, Counts) {
+    let (target, device) = (farkas::Target::Ptx { sm: 80 }, farkas::Device::Emulate);
+    // A busy machine must not make the choice another one.
+    let time_limit = std::time::Duration::from_secs(300);
+    compare(source, Options { target, device, time_limit, ..Options::default() }, params, cells)
+}
+
+/// Runs a program as kernels and as loops, which must agree; returns the text and what it cost.
+fn compare(source: &Source, options: Options, params: &[i64], cells: &[usize]) -> (String, Counts) {
+    let options = Options { emit: vec![Emit::Loops], ..options };
+    let module = Engine::with_options(options).compile_source(source);
     let module = module.unwrap_or_else(|error| panic!("{}", error.render(farkas::Style::Plain)));
     let texts: Vec<&(Emit, String)> = module.functions().iter().flat_map(|function| function.texts()).collect();
     let loops = loops::parse(&texts[0].1).unwrap_or_else(|error| panic!("{error}"));
@@ -63,10 +75,60 @@ fn the_matrix_product_moves_nothing_twice() {
     assert!(counts.waves * 100 <= counts.ideal_waves * 105, "{counts:?}");
 }
 
+/// Nobody has to write a schedule for it.
+#[test]
+fn the_matrix_product_is_as_good_without_a_schedule() {
+    let (text, counts) = run_chosen(&read("matmul-tiles.fks"), &[1, 2, 3], &[128 * 24, 24 * 256, 128 * 256]);
+    assert_eq!(count(&text, ".visible .entry"), 1, "cells begin at zero in the same kernel\n{text}");
+    assert_eq!(count(&text, "bar.sync"), 2, "for each tile");
+    assert_eq!((count(&text, "fma.rn.f32"), count(&text, "ld.shared.v4.f32")), (512, 32), "8 × 8 cells, 8 terms each");
+    assert_wide(&text);
+    assert_eq!(counts.sectors, counts.ideal_sectors, "{counts:?}");
+    assert!(counts.waves * 100 <= counts.ideal_waves * 105, "{counts:?}");
+}
+
+/// Operands by rows or by columns, doubles, batches, and a result that more is done to.
+#[test]
+fn products_of_whole_tiles_are_wide_whatever_their_operands() {
+    let transposed = "fn f<N, M, K>(A: f32[8 * K, 128 * N], B: f32[128 * M, 8 * K]) -> (C: f32[128 * N, 128 * M]) {
+        C[i, j] = sum[k] A[k, i] * B[j, k]
+    }";
+    let doubles = "fn f<N, M, K>(A: f64[64 * N, 8 * K], B: f64[8 * K, 64 * M]) -> (C: f64[64 * N, 64 * M]) {
+        C[i, j] = sum[k] A[i, k] * B[k, j]
+    }";
+    let batches = "fn f<H>(A: f32[H, 128, 16], B: f32[H, 16, 256]) -> (C: f32[H, 128, 256]) {
+        C[h, i, j] = sum[k] A[h, i, k] * B[h, k, j]
+    }";
+    let more: [(&str, &[i64], &[usize]); 3] = [
+        (transposed, &[1, 2, 2], &[16 * 128, 256 * 16, 128 * 256]),
+        (doubles, &[2, 1, 3], &[128 * 24, 24 * 64, 128 * 64]),
+        (batches, &[2], &[2 * 128 * 16, 2 * 16 * 256, 2 * 128 * 256]),
+    ];
+    for (program, params, cells) in more {
+        let (text, counts) = run_chosen(&Source::new("tiles.fks", program), params, cells);
+        assert_eq!(count(&text, ".visible .entry"), 1, "{text}");
+        assert_wide(&text);
+        assert_eq!(counts.sectors, counts.ideal_sectors, "{program}\n{counts:?}");
+        assert!(counts.waves * 100 <= counts.ideal_waves * 105, "{program}\n{counts:?}");
+    }
+}
+
+/// Where a tile may be cut off, threads with one cell each waste least.
+#[test]
+fn products_of_any_size_have_small_squares() {
+    let program = "fn f<N, M, K>(A: f32[N, K], B: f32[K, M]) -> (C: f32[N, M]) {
+        C[i, j] = sum[k] A[i, k] * B[k, j]
+    }";
+    let (text, _) = run_chosen(&Source::new("any.fks", program), &[19, 33, 7], &[19 * 7, 7 * 33, 19 * 33]);
+    assert!((1..=17).contains(&count(&text, "fma.rn.f32")), "16 terms of one cell, and what is left\n{text}");
+    assert!(count(&text, ".shared .align") > 0, "{text}");
+}
+
 /// Every access of global memory moves 128 bits for each thread.
 fn assert_wide(text: &str) {
     let global = |line: &&str| line.contains("ld.global") || line.contains("st.global");
-    let narrow: Vec<&str> = text.lines().filter(global).filter(|line| !line.contains(".v4.f32")).collect();
+    let wide = |line: &&str| line.contains(".v4.f32") || line.contains(".v2.f64");
+    let narrow: Vec<&str> = text.lines().filter(global).filter(|line| !wide(line)).collect();
     assert!(narrow.is_empty(), "{narrow:?}\n{text}");
 }
 

@@ -26,6 +26,8 @@ use program::{Function, Stored};
 
 use refusal::Refusal;
 
+/// Ways to count loops, which some steps name.
+pub use layout::iter::{Operation, SplitKind};
 pub use read::{Unread, read, read_layout};
 pub use rearrange::gathered;
 pub use saved::{NotATree, read_yaml, to_yaml};

@@ -65,17 +65,28 @@ fn products(subject: &Rc<Subject>) -> diag::Result<Option<Chosen>> {
     else {
         return Ok(None);
     };
-    let mut plan = Plan::from_tree(subject, &tree, origin)?;
-    for contraction in &found {
-        if !contraction.on_threads(&mut plan)? {
-            return Ok(None);
+    // Where large tiles do not fit after all, small ones may.
+    let sizes: &[bool] = if found.iter().any(|one| one.has_large_tiles(scop)) { &[true, false] } else { &[false] };
+    for large in sizes {
+        let mut plan = Plan::from_tree(subject, &tree, origin)?;
+        let mut placed = true;
+        for contraction in &found {
+            placed = placed
+                && if *large && contraction.has_large_tiles(scop) {
+                    contraction.in_registers(&mut plan)?
+                } else {
+                    contraction.on_threads(&mut plan)?
+                };
+        }
+        if !placed {
+            continue;
+        }
+        mark(&mut plan)?;
+        if let Verdict::Legal(proven) = prove(&plan.state.subject, plan.state.tree)? {
+            return Ok(Some(Chosen { proven, origin, steps: plan.steps }));
         }
     }
-    mark(&mut plan)?;
-    match prove(&plan.state.subject, plan.state.tree)? {
-        Verdict::Legal(proven) => Ok(Some(Chosen { proven, origin, steps: plan.steps })),
-        Verdict::Illegal(_) | Verdict::Unknown { .. } => Ok(None),
-    }
+    Ok(None)
 }
 
 /// Marks the loops of a tree that run at once; returns how many statements are in how many of them.
