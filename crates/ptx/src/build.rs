@@ -33,6 +33,10 @@ impl Builder {
         self.kernel.max_threads = Some(threads);
     }
 
+    pub fn min_blocks(&mut self, blocks: u32) {
+        self.kernel.min_blocks = Some(blocks);
+    }
+
     pub fn param(&mut self, name: impl Into<String>, ty: Type) -> ParamId {
         self.kernel.params.push(Param::scalar(name, ty));
         ParamId(self.kernel.params.len() as u32 - 1)

@@ -18,6 +18,7 @@ mod host;
 mod index;
 mod known;
 mod locals;
+mod pressure;
 mod reuse;
 mod warp;
 mod widen;

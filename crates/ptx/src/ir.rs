@@ -88,6 +88,8 @@ pub struct Kernel {
     pub params: Vec<Param>,
     /// The largest block it may be launched with.
     pub max_threads: Option<[u32; 3]>,
+    /// How many blocks shall run beside each other on a processor, at least: what registers may be used up for.
+    pub min_blocks: Option<u32>,
     pub registers: Vec<Register>,
     pub variables: Vec<Variable>,
     pub labels: Vec<String>,

@@ -214,6 +214,9 @@ impl<'a> ModuleReader<'a> {
                     let at = |axis: usize| numbers.get(axis).copied().unwrap_or(1);
                     kernel.max_threads = Some([at(0), at(1), at(2)]);
                 }
+                Rule::tuning if part.as_str().starts_with(".minnctapersm") => {
+                    kernel.min_blocks = self.numbers(&part)?.first().copied();
+                }
                 Rule::body => body = Some(part),
                 _ => {}
             }

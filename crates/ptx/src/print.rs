@@ -47,6 +47,9 @@ fn print_kernel(kernel: &Kernel, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if let Some([x, y, z]) = kernel.max_threads {
         writeln!(f, ".maxntid {x}, {y}, {z}")?;
     }
+    if let Some(blocks) = kernel.min_blocks {
+        writeln!(f, ".minnctapersm {blocks}")?;
+    }
     writeln!(f, "{{")?;
     print_registers(kernel, f)?;
     for variable in &kernel.variables {

@@ -139,6 +139,19 @@ impl KernelCheck<'_> {
                 self.report(None, format!("a block of {count} threads; it must have 1 to {MAX_THREADS}"));
             }
         }
+        self.check_blocks();
+    }
+
+    /// The assembler ignores a number of blocks without a size.
+    fn check_blocks(&mut self) {
+        let kernel = self.kernel;
+        match kernel.min_blocks {
+            Some(0) => self.report(None, "no block at all beside each other".to_owned()),
+            Some(_) if kernel.max_threads.is_none() => {
+                self.report(None, "a number of blocks without the number of their threads".to_owned());
+            }
+            _ => {}
+        }
     }
 
     fn check_labels(&mut self) {

@@ -16,7 +16,7 @@ use std::thread;
 
 use crate::process::{capture, command, say, workspace_root};
 use assembler::{Usage, assemble};
-use machine_code::{HotLoop, hot_loop};
+use machine_code::{HotLoop, global_accesses, hot_loop};
 
 /// The architectures that every kernel must assemble for, from its own on.
 const TARGETS: [u32; 5] = [70, 80, 90, 100, 120];
@@ -26,8 +26,9 @@ const SHOWN: u32 = 80;
 /// What is installed; the versions know all of [`TARGETS`].
 const PACKAGES: [&str; 2] = ["nvidia-cuda-nvcc-cu12==12.9.86", "nvidia-cuda-nvdisasm==13.4.92"];
 
-/// What must hold of matrix multiplications in the machine code for [`SHOWN`]: the one that is written by hand, and the one that a schedule makes.
-const MATMULS: [&str; 2] = ["matmul_128x128x8", "matmul-gpu"];
+/// What must hold of matrix multiplications in the machine code for [`SHOWN`]: the one that is written by hand, the one that a schedule makes, and the
+/// one that is made of the same program without a schedule.
+const MATMULS: [&str; 3] = ["matmul_128x128x8", "matmul-gpu", "matmul-tiles"];
 /// So many files at least are assembled.
 const MIN_FILES: usize = 100;
 const MAX_REGISTERS: u32 = 128;
@@ -59,16 +60,21 @@ pub(crate) fn check_if_possible() -> Result<Outcome, String> {
     let kernels = kernels::write(&folder.join("ptx"))?;
     let mut problems = Vec::new();
     let mut assembled = 0;
+    let mut held = 0;
     let targets: Vec<_> = TARGETS.iter().map(|target| format!("sm_{target:<4}")).collect();
     say(format!("{:<30}  registers: {} shared  hot loop in sm_{SHOWN}", "kernel", targets.join(" ")));
     for kernel in check_all(&tools, &kernels, &folder) {
         let kernel = kernel?;
         assembled += kernel.usage.iter().flatten().count();
+        held += usize::from(MATMULS.contains(&kernel.name.as_str()));
         say(kernel.row());
         problems.extend(kernel.problems);
     }
     if kernels.len() < MIN_FILES {
         problems.push(format!("only {} files", kernels.len()));
+    }
+    if held != MATMULS.len() {
+        problems.push(format!("{held} matrix multiplications instead of {MATMULS:?}"));
     }
     if problems.is_empty() {
         say(format!("ptx-check: {} files, assembled {assembled} times without a warning", kernels.len()));
@@ -168,6 +174,8 @@ struct Checked {
     /// For each of [`TARGETS`]; `None` where the kernel is for younger ones.
     usage: Vec<Option<Usage>>,
     hot: Option<HotLoop>,
+    /// Accesses of global memory, and how many of them move 128 bits.
+    global: (usize, usize),
     problems: Vec<String>,
 }
 
@@ -178,10 +186,8 @@ impl Checked {
             None => format!("{:<7}", "–"),
         });
         let shared = self.usage.iter().flatten().map(|usage| usage.shared).max().unwrap_or(0);
-        let spilled: u32 = self.usage.iter().flatten().map(|usage| usage.spilled).sum();
-        let spills = if spilled > 0 { format!(", {spilled} bytes spilled") } else { String::new() };
         let hot = self.hot.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
-        format!("{:<30}             {} {shared:<6}  {hot}{spills}", self.name, registers.collect::<Vec<_>>().join(" "))
+        format!("{:<30}             {} {shared:<6}  {hot}", self.name, registers.collect::<Vec<_>>().join(" "))
     }
 }
 
@@ -189,13 +195,13 @@ fn check_kernel(tools: &Tools, path: &Path, cubin: &Path) -> Result<Checked, Str
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let oldest = oldest_target(&text).ok_or_else(|| format!("{name} names no target"))?;
-    let mut checked = Checked { name, usage: Vec::new(), hot: None, problems: Vec::new() };
+    let mut checked = Checked { name, usage: Vec::new(), hot: None, global: (0, 0), problems: Vec::new() };
     for target in TARGETS {
         if target < oldest {
             checked.usage.push(None);
             continue;
         }
-        match assemble(&tools.ptxas, path, target, cubin, kernels::may_spill(path)) {
+        match assemble(&tools.ptxas, path, target, cubin) {
             Ok(usage) => checked.usage.push(Some(usage)),
             Err(error) => {
                 checked.usage.push(None);
@@ -205,13 +211,15 @@ fn check_kernel(tools: &Tools, path: &Path, cubin: &Path) -> Result<Checked, Str
         }
         if target == SHOWN {
             let output = capture(command(&tools.nvdisasm, &["-c"]).arg(cubin))?;
-            checked.hot = hot_loop(&String::from_utf8_lossy(&output.stdout));
+            let code = String::from_utf8_lossy(&output.stdout);
+            checked.hot = hot_loop(&code);
+            checked.global = global_accesses(&code);
         }
     }
     if MATMULS.contains(&checked.name.as_str()) {
         let position = TARGETS.iter().position(|target| *target == SHOWN).unwrap_or(0);
         let usage = checked.usage.get(position).and_then(Option::as_ref);
-        let problems = check_matmul(&checked.name, usage, checked.hot.as_ref());
+        let problems = check_matmul(&checked.name, usage, checked.hot.as_ref(), checked.global);
         checked.problems.extend(problems);
     }
     Ok(checked)
@@ -222,7 +230,7 @@ fn oldest_target(text: &str) -> Option<u32> {
     text.lines().find_map(|line| line.trim().strip_prefix(".target sm_")?.trim().parse().ok())
 }
 
-fn check_matmul(name: &str, usage: Option<&Usage>, hot: Option<&HotLoop>) -> Vec<String> {
+fn check_matmul(name: &str, usage: Option<&Usage>, hot: Option<&HotLoop>, global: (usize, usize)) -> Vec<String> {
     let (Some(usage), Some(hot)) = (usage, hot) else {
         return vec![format!("{name}: no machine code with a loop to look at")];
     };
@@ -238,8 +246,8 @@ fn check_matmul(name: &str, usage: Option<&Usage>, hot: Option<&HotLoop>) -> Vec
     require(wide * FFMA_PER_WIDE_LOAD <= hot.count("FFMA"), format!("{wide} LDS.128 in the hot loop"));
     require(wide == hot.count("LDS"), "narrow loads of shared memory".to_owned());
     require(hot.count("BAR") <= MAX_BARRIERS, format!("{} barriers in the hot loop", hot.count("BAR")));
-    let global = hot.count("LDG");
-    require(global > 0 && hot.count("LDG.E.128") == global, "narrow loads of global memory".to_owned());
+    let (accesses, wide) = global;
+    require(accesses > 0 && wide == accesses, format!("{wide} of {accesses} accesses of global memory are 128 bits"));
     problems
 }
 
@@ -255,11 +263,12 @@ mod tests {
 
     #[test]
     fn matmul_is_held_to_its_figures() {
-        let usage = Usage { registers: 129, shared: 0, spilled: 0 };
+        let usage = Usage { registers: 129, shared: 0 };
         let code = ".L_x_1:\n /*0*/ FFMA R1, R2, R3, R1 ;\n /*10*/ LDS R1, [R2] ;\n /*20*/ BRA `(.L_x_1) ;\n";
-        let problems = check_matmul("m", Some(&usage), hot_loop(code).as_ref());
+        let problems = check_matmul("m", Some(&usage), hot_loop(code).as_ref(), (3, 2));
         assert_eq!(problems.len(), 4, "{problems:?}");
         assert!(problems[0].contains("129 registers"));
-        assert_eq!(check_matmul("m", None, None).len(), 1);
+        assert!(problems[3].contains("2 of 3 accesses"));
+        assert_eq!(check_matmul("m", None, None, (0, 0)).len(), 1);
     }
 }

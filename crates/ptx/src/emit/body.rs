@@ -6,6 +6,7 @@ use loops::{ArrayId, Cond, Kernel, LocalId, LoopKind, Stmt, VarId, VarsUsed};
 use program::ScalarType;
 
 use super::expr::{held, stored};
+use super::pressure::blocks_wanted;
 use super::reuse::Reuse;
 use super::widen::{Alignments, widen};
 use super::{Axis, Emit, EmitError, LaunchPlan, plain_name, unsupported};
@@ -106,6 +107,7 @@ pub(super) fn emit_kernel(thread: Thread<'_>, stmts: &[Stmt]) -> Emit<crate::ir:
     emitter.b.ret();
     let mut kernel = emitter.b.finish();
     kernel.body = widen(std::mem::take(&mut kernel.body), &emitter.alignments);
+    kernel.min_blocks = Some(blocks_wanted(&kernel));
     Ok(kernel)
 }
 

@@ -123,6 +123,11 @@ fn limits_of_blocks_are_known() {
         b.ret();
     });
     assert_eq!(found, "k: 50000 bytes of shared memory; at most 49152 may be static");
+    let found = problem(|b| {
+        b.min_blocks(2);
+        b.ret();
+    });
+    assert_eq!(found, "k: a number of blocks without the number of their threads");
 }
 
 #[test]

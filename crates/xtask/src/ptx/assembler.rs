@@ -10,29 +10,26 @@ pub(super) struct Usage {
     pub(super) registers: u32,
     /// Bytes of shared memory of a block.
     pub(super) shared: u32,
-    /// Bytes that a thread stores and loads for want of registers.
-    pub(super) spilled: u32,
 }
 
-/// Assembles a file; warnings are errors, and spills unless they may be.
-pub(super) fn assemble(ptxas: &Path, path: &Path, target: u32, cubin: &Path, may_spill: bool) -> Result<Usage, String> {
+/// Assembles a file; warnings are errors, and so are spills.
+pub(super) fn assemble(ptxas: &Path, path: &Path, target: u32, cubin: &Path) -> Result<Usage, String> {
     let arch = format!("-arch=sm_{target}");
-    let mut run = command(ptxas, &["-v", "-Werror", &arch]);
-    run.args((!may_spill).then_some("-warn-spills")).arg("-o");
+    let mut run = command(ptxas, &["-v", "-Werror", "-warn-spills", &arch, "-o"]);
     let output = capture(run.arg(cubin).arg(path))?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    read_usage(&said, may_spill).ok_or_else(|| format!("ptxas did not say what the kernel takes:\n{said}"))?
+    read_usage(&said).ok_or_else(|| format!("ptxas did not say what the kernel takes:\n{said}"))?
 }
 
-/// The figures of `-v`, the largest if the file has several kernels. Spills are an error whatever the flags make of them, unless they may be.
-fn read_usage(said: &str, may_spill: bool) -> Option<Result<Usage, String>> {
+/// The figures of `-v`, the largest if the file has several kernels. Spills are an error whatever the flags make of them.
+fn read_usage(said: &str) -> Option<Result<Usage, String>> {
     let spilled: u32 = ["bytes spill stores", "bytes spill loads"].iter().flat_map(|what| all_before(said, what)).sum();
-    if spilled > 0 && !may_spill {
+    if spilled > 0 {
         return Some(Err(format!("{spilled} bytes are spilled")));
     }
     let registers = all_before(said, "registers").into_iter().max()?;
     let shared = all_before(said, "bytes smem").into_iter().max().unwrap_or(0);
-    Some(Ok(Usage { registers, shared, spilled }))
+    Some(Ok(Usage { registers, shared }))
 }
 
 /// The numbers in front of some words.
@@ -55,18 +52,17 @@ ptxas info    : Used 113 registers, used 1 barriers, 8320 bytes smem, 384 bytes 
 
     #[test]
     fn figures_are_read() {
-        assert_eq!(read_usage(SAID, false), Some(Ok(Usage { registers: 113, shared: 8320, spilled: 0 })));
+        assert_eq!(read_usage(SAID), Some(Ok(Usage { registers: 113, shared: 8320 })));
         let without = SAID.replace(" 8320 bytes smem,", "");
-        assert_eq!(read_usage(&without, false), Some(Ok(Usage { registers: 113, shared: 0, spilled: 0 })));
-        assert_eq!(read_usage("nothing", false), None);
+        assert_eq!(read_usage(&without), Some(Ok(Usage { registers: 113, shared: 0 })));
+        assert_eq!(read_usage("nothing"), None);
         let two = format!("{SAID}{}", SAID.replace("113", "120").replace("8320", "64"));
-        assert_eq!(read_usage(&two, false), Some(Ok(Usage { registers: 120, shared: 8320, spilled: 0 })));
+        assert_eq!(read_usage(&two), Some(Ok(Usage { registers: 120, shared: 8320 })));
     }
 
     #[test]
     fn spills_are_errors() {
         let spilled = SAID.replace("0 bytes spill loads", "16 bytes spill loads");
-        assert_eq!(read_usage(&spilled, false), Some(Err("16 bytes are spilled".to_owned())));
-        assert_eq!(read_usage(&spilled, true), Some(Ok(Usage { registers: 113, shared: 8320, spilled: 16 })));
+        assert_eq!(read_usage(&spilled), Some(Err("16 bytes are spilled".to_owned())));
     }
 }

@@ -13,11 +13,6 @@ const REFUSED: &str = "error[E0601]";
 /// The folder of examples without a schedule.
 const CHOSEN: &str = "chosen";
 
-/// Whether the assembler may find too few registers for a kernel: of the examples that nobody has scheduled it spills a few bytes in four, on one of the architectures each.
-pub(super) fn may_spill(path: &Path) -> bool {
-    path.parent().and_then(Path::file_name).is_some_and(|folder| folder == CHOSEN)
-}
-
 /// Writes them into a folder; sorted by name.
 pub(super) fn write(folder: &Path) -> Result<Vec<PathBuf>, String> {
     if folder.exists() {

@@ -42,6 +42,20 @@ impl HotLoop {
     }
 }
 
+/// How many instructions of all the code access global memory, and how many of them move 128 bits.
+pub(super) fn global_accesses(code: &str) -> (usize, usize) {
+    let all = HotLoop { opcodes: code.lines().filter_map(opcode).map(str::to_owned).collect() };
+    let both = |count: fn(&HotLoop, &str) -> usize| count(&all, "LDG") + count(&all, "STG");
+    (both(HotLoop::count), both(HotLoop::count_wide))
+}
+
+/// The opcode in a line, if it is an instruction: `@!P0 BRA` is `BRA`.
+fn opcode(line: &str) -> Option<&str> {
+    let (_, instruction) = line.split_once("*/")?;
+    let opcode = instruction.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default();
+    Some(opcode.trim_end_matches(';'))
+}
+
 /// The loop with the most FFMA, of those the shortest; without FFMA the longest innermost loop.
 pub(super) fn hot_loop(code: &str) -> Option<HotLoop> {
     let mut labels: Vec<(&str, usize)> = Vec::new();
@@ -50,13 +64,12 @@ pub(super) fn hot_loop(code: &str) -> Option<HotLoop> {
     for line in code.lines().map(str::trim) {
         if let Some(label) = line.strip_suffix(':') {
             labels.push((label, opcodes.len()));
-        } else if let Some((_, instruction)) = line.split_once("*/") {
-            let mut words = instruction.split_whitespace().filter(|word| !word.starts_with('@'));
-            let opcode = words.next().unwrap_or_default().trim_end_matches(';').to_owned();
+        } else if let Some(opcode) = opcode(line) {
+            let opcode = opcode.to_owned();
             // Returns from a subroutine name its start, but are no loop.
             let jumps = opcode == "BRA";
             opcodes.push(opcode);
-            let target = instruction.split_once("`(").and_then(|(_, rest)| rest.split_once(')')).filter(|_| jumps);
+            let target = line.split_once("`(").and_then(|(_, rest)| rest.split_once(')')).filter(|_| jumps);
             if let Some((target, _)) = target
                 && let Some((_, start)) = labels.iter().find(|(label, _)| *label == target)
                 && opcodes.len() - start > 1
@@ -100,5 +113,8 @@ matmul:
         assert_eq!((hot.count("LDS.128"), hot.count("LDG.E.128"), hot.count("LD")), (1, 1, 0));
         assert_eq!(hot.to_string(), "5 instructions, 40 % FFMA, 1 LDG (1 of 128 bits), 1 LDS (1 of 128 bits)");
         assert_eq!(hot_loop("        /*0070*/                   EXIT ;\n"), None);
+        assert_eq!(global_accesses(code), (1, 1));
+        let narrow = code.replace("EXIT", "STG.E [R2.64], R4").replace("LDG.E.128.CONSTANT", "LDG.E.64");
+        assert_eq!(global_accesses(&narrow), (2, 0));
     }
 }
