@@ -2,8 +2,13 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
+#[path = "../examples/kernels/emitted.rs"]
+#[expect(dead_code, reason = "only some trees are translated")]
+mod emitted;
+
 use farkas_ptx::emulate::{Argument, Emulator, Launch, Memory, Options};
-use farkas_ptx::parse;
+use farkas_ptx::ir::Target;
+use farkas_ptx::{emit, parse};
 use proptest::prelude::*;
 
 const GOOD: &str = include_str!("foreign/kernels.ptx");
@@ -116,4 +121,63 @@ proptest! {
     fn any_text_comes_back(text in "\\PC{0,200}") {
         let _ = parse(&text);
     }
+}
+
+/// Random numbers, the same for the same seed.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit.max(1)
+    }
+}
+
+/// One to four mistakes: words of the text in other places, numbers that are too large, lines that are missing, doubled or swapped.
+fn damaged(text: &str, dice: &mut Dice) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for _ in 0..1 + dice.below(4) {
+        let (at, other) = (dice.below(lines.len()), dice.below(lines.len()));
+        match dice.below(6) {
+            0 => drop(lines.remove(at)),
+            1 => lines.insert(at, lines[other].clone()),
+            2 => lines.swap(at, other),
+            kind => {
+                let words =
+                    |line: &str| line.split_inclusive(&[' ', ',', '.', '[', ']'][..]).map(str::to_owned).collect();
+                let (mut here, there): (Vec<String>, Vec<String>) = (words(&lines[at]), words(&lines[other]));
+                let (Some(from), false) = (there.get(dice.below(there.len())), here.is_empty()) else { continue };
+                let position = dice.below(here.len());
+                const ODD: [&str; 8] = ["0", "-1", "2147483648", "18446744073709551615", "0f7fc00000", "%r0", ";", "{"];
+                here[position] = if kind == 3 { ODD[dice.below(ODD.len())].to_owned() } else { from.clone() };
+                lines[at] = here.concat();
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+/// What the compiler emits, with mistakes in it, is refused, is a fault, or runs: `FARKAS_PTX_TEXTS` says how many texts, `FARKAS_SEED` which.
+#[test]
+fn damaged_kernels_of_our_own_come_back() {
+    let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
+    let (texts, seed) = (number("FARKAS_PTX_TEXTS", 300), number("FARKAS_SEED", 1));
+    let trees = [emitted::STAGED, emitted::TILED, emitted::JACOBI, emitted::SUM, emitted::FUNCTIONS, emitted::NARROW];
+    let good = trees.map(|tree| {
+        let loops = loops::parse(tree).unwrap_or_else(|error| panic!("{error}"));
+        let loops = loops::verify(loops).unwrap_or_else(|error| panic!("{error}"));
+        emit(&loops, Target::sm(80)).unwrap_or_else(|error| panic!("{error}")).module.text()
+    });
+    good.iter().for_each(|text| run_all(text));
+    let mut loaded = 0;
+    for text in 0..texts {
+        let mut dice = Dice(seed.wrapping_add(text).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let whole = &good[dice.below(good.len())];
+        let damaged = damaged(whole, &mut dice);
+        loaded += usize::from(parse(&damaged).is_ok());
+        let came_back = std::panic::catch_unwind(|| run_all(&damaged));
+        assert!(came_back.is_ok(), "FARKAS_SEED={} FARKAS_PTX_TEXTS=1\n{damaged}", seed.wrapping_add(text));
+    }
+    // Most mistakes are found by the reader; those that are not must meet the emulator.
+    assert!(texts < 100 || (texts / 20..texts).contains(&(loaded as u64)), "{loaded} of {texts} were read");
 }
