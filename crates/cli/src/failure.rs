@@ -5,7 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use farkas::diag::Resource;
-use farkas::{CallError, Error, RunError};
+use farkas::{CallError, Error, GpuFailure, RunError};
 
 /// Whose fault it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,8 +94,13 @@ impl Failure {
             Failure::Engine(Error::Fault { .. } | Error::Call(CallError::Run(_) | CallError::Interpret(_))) => {
                 Exit::Run
             }
-            // Every other refusal of a call is about what the command line gave.
-            Failure::Engine(Error::Call(_)) => Exit::Usage,
+            Failure::Engine(Error::Call(error)) => match error.gpu_failure() {
+                Some(GpuFailure::Budget) => Exit::Budget,
+                Some(GpuFailure::Run) => Exit::Run,
+                Some(GpuFailure::Bug) => Exit::Bug,
+                // Every other refusal of a call is about what the command line gave.
+                Some(GpuFailure::Arguments) | None => Exit::Usage,
+            },
             Failure::Engine(_) => Exit::Bug,
             Failure::Closed => Exit::Run,
         }

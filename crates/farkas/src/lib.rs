@@ -61,6 +61,7 @@ pub use error::{Error, Result};
 pub use pipeline::{Order, Timing};
 pub use prepared::Prepared;
 pub use program::{Data, Role, ScalarType, Value, bf16, f16};
+pub use ptx::Failure as GpuFailure;
 pub use rayon;
 pub use refused::CallError;
 pub use schedule::Schedule;

@@ -183,3 +183,13 @@ pub enum CallError {
     #[error(transparent)]
     Interpret(#[from] interp::Error),
 }
+
+impl CallError {
+    /// Who is at fault, if kernels did not run to their end.
+    pub fn gpu_failure(&self) -> Option<ptx::Failure> {
+        match self {
+            CallError::Gpu(error) => Some(error.failure()),
+            _ => None,
+        }
+    }
+}

@@ -77,6 +77,14 @@ pub struct LaunchPlan {
     pub private: Vec<loops::ArrayId>,
 }
 
+impl LaunchPlan {
+    /// Whether rows of blocks that y has no room for go on along z. Where a schedule has placed blocks each of them has much to do, so that there are few; the number of
+    /// a row would take a register of kernels that have none to spare.
+    pub(crate) fn folds(&self) -> bool {
+        !self.per_block && self.axes.len() == 2
+    }
+}
+
 /// The iterations of a parallel loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {

@@ -21,5 +21,5 @@ mod verify;
 
 pub use emit::{Axis, EmitError, HostStep, LaunchPlan, Program, emit};
 pub use parse::{SyntaxError, parse};
-pub use run::RunError;
+pub use run::{Failure, RunError};
 pub use verify::{Problem, Verified, verify};

@@ -10,8 +10,11 @@ use std::collections::HashMap;
 use loops::{ArrayId, Cond, Index};
 use program::{Data, Role, ScalarType, Value};
 
+#[cfg(feature = "cuda")]
+use crate::device::DeviceError;
 use crate::emit::{Axis, HostStep, LaunchPlan, Program};
-use crate::emulate::{Counts, Fault, Options};
+use crate::emulate::{Counts, Fault, FaultKind, Options};
+use crate::shape::folded;
 use machine::{Emulated, Machine, Passed, Work};
 
 /// Buffers that are longer are refused: the emulator keeps records of every cell.
@@ -27,10 +30,43 @@ pub enum RunError {
     Fault { kernel: String, fault: Fault },
     #[cfg(feature = "cuda")]
     #[error("{0}")]
-    Device(#[from] crate::device::DeviceError),
+    Device(#[from] DeviceError),
     /// We are at fault.
     #[error("internal error: {0}")]
     Bug(String),
+}
+
+/// Who is at fault when kernels do not run to their end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// What the call gave: arrays, sizes that make a grid that no GPU has, or a GPU that is not there.
+    Arguments,
+    /// The emulator's budget of instructions ran out.
+    Budget,
+    /// A fault of a kernel, or of the GPU.
+    Run,
+    /// Ours.
+    Bug,
+}
+
+impl RunError {
+    pub fn failure(&self) -> Failure {
+        match self {
+            RunError::Arguments(_) => Failure::Arguments,
+            RunError::Fault { fault, .. } => match fault.kind {
+                FaultKind::Launch => Failure::Arguments,
+                FaultKind::Budget => Failure::Budget,
+                _ => Failure::Run,
+            },
+            #[cfg(feature = "cuda")]
+            RunError::Device(error) => match error {
+                DeviceError::NoDriver | DeviceError::NoDevice { .. } | DeviceError::Launch(_) => Failure::Arguments,
+                DeviceError::Syntax(_) | DeviceError::Refused { .. } => Failure::Bug,
+                DeviceError::Driver(_) => Failure::Run,
+            },
+            RunError::Bug(_) => Failure::Bug,
+        }
+    }
 }
 
 impl Program {
@@ -206,6 +242,7 @@ impl<M: Machine> Host<'_, M> {
             let in_block = if plan.per_block { 1 } else { u64::from(threads) };
             *blocks = u32::try_from((iterations as u64).div_ceil(in_block)).unwrap_or(u32::MAX);
         }
+        let grid = if plan.folds() { folded(grid) } else { grid };
         let threads = grid.iter().chain(&plan.block).map(|axis| i64::from(*axis)).try_fold(1i64, i64::checked_mul);
         let threads = threads.ok_or_else(overflow)?;
         let mut arguments: Vec<Passed> = self.params.iter().map(|param| Passed::Scalar(Value::I64(*param))).collect();

@@ -2,6 +2,17 @@
 
 /// The most threads of a block, on any GPU.
 const MAX_THREADS: u128 = 1024;
+/// The most blocks along y and z.
+const MAX_DOWN: u32 = 65_535;
+
+/// A grid of two axes whose rows of blocks go on along z where there are more than y can have. There may be a few too many.
+pub(crate) fn folded([x, y, z]: [u32; 3]) -> [u32; 3] {
+    if z != 1 || y <= MAX_DOWN {
+        return [x, y, z];
+    }
+    let layers = y.div_ceil(MAX_DOWN);
+    [x, y.div_ceil(layers), layers]
+}
 
 /// Checks the number of blocks and threads along each axis.
 pub(crate) fn check_shape(
@@ -12,8 +23,12 @@ pub(crate) fn check_shape(
 ) -> Result<(), String> {
     let product = |axes: [u32; 3]| axes.iter().map(|axis| u128::from(*axis)).product::<u128>();
     let [x, y, z] = grid;
-    if product(grid) == 0 || x > i32::MAX as u32 || y > 65_535 || z > 65_535 {
+    if product(grid) == 0 {
         return Err(format!("a grid of {x} × {y} × {z} blocks does not exist"));
+    }
+    if x > i32::MAX as u32 || y > MAX_DOWN || z > MAX_DOWN {
+        let most = format!("no GPU has more than {MAX_DOWN} blocks along y or z, nor more than {} along x", i32::MAX);
+        return Err(format!("a grid of {x} × {y} × {z} blocks does not exist: {most}"));
     }
     let [x, y, z] = block;
     let threads = product(block);
@@ -41,4 +56,21 @@ pub(crate) fn check_arguments<'a>(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_blocks_go_on_along_z() {
+        assert_eq!(folded([7, 65_535, 1]), [7, 65_535, 1]);
+        assert_eq!(folded([7, 65_536, 1]), [7, 32_768, 2]);
+        for rows in [65_537, 200_000, 750_000, u32::MAX] {
+            let [_, y, z] = folded([1, rows, 1]);
+            let all = u64::from(y) * u64::from(z);
+            assert!(all >= u64::from(rows) && all - u64::from(rows) < u64::from(z), "{rows} are {y} × {z}");
+        }
+        assert_eq!(folded([1, 70_000, 2]), [1, 70_000, 2], "the third axis is taken");
+    }
 }

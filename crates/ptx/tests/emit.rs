@@ -11,9 +11,9 @@ mod generate;
 use emitted::{
     FLOATS, FUNCTIONS, HALVES, HANDED, JACOBI, MATMUL, NARROW, PRIVATES, ROWS, STAGED, SUM, TILED, TRIANGLE, UNSIGNED,
 };
-use farkas_ptx::emulate::{Class, Counts, FaultKind, Options};
+use farkas_ptx::emulate::{Argument, Class, Counts, Emulator, FaultKind, Launch, Memory, Options};
 use farkas_ptx::ir::Target;
-use farkas_ptx::{EmitError, HostStep, Program, RunError, emit};
+use farkas_ptx::{EmitError, Failure, HostStep, Program, RunError, emit};
 use interp::{Env, run_loops};
 use loops::{Kernel, Verified, parse, verify};
 use program::{Data, Role, ScalarType, Value};
@@ -354,4 +354,76 @@ fn random_kernels_agree_with_the_interpreter() {
     }
     assert!(ran > 150, "only {ran} kernels ran");
     assert!(launched > 100, "only {launched} kernels did something");
+}
+
+/// Where a schedule says that blocks are along y, they are, and there may be too many of them.
+#[test]
+fn too_many_blocks_are_refused() {
+    let text = |rows: &str, columns: &str| {
+        format!(
+            "kernel k(N; x: in f32[N], y: out f32[N, 2]) {{
+    parallel(block.{rows}) for i in 0..N {{
+        parallel(block.{columns}) for j in 0..2 {{
+            y[i, j] = x[i]
+        }}
+    }}
+}}
+"
+        )
+    };
+    let rows = 65_536;
+    check(&text("x", "y"), &[rows as i64], &[], &[rows, 2 * rows]);
+    let kernel = verified(&text("y", "x"));
+    let program = emit(&kernel, Target::sm(70)).unwrap_or_else(|error| panic!("{error}"));
+    let mut arrays = vec![Some(elements(ScalarType::F32, rows)), Some(elements(ScalarType::F32, 2 * rows))];
+    let found = program.emulate(&[rows as i64], &[], &mut arrays, &Options::default());
+    let error = found.expect_err("there is no such grid");
+    assert_eq!(error.failure(), Failure::Arguments);
+    let error = error.to_string();
+    assert!(error.contains("a grid of 2 × 65536 × 1 blocks does not exist: no GPU has more than 65535"), "{error}");
+}
+
+/// No GPU has more than 65,535 blocks along y; what a kernel of two axes computes does not depend on how its rows are shared among y and z.
+#[test]
+fn rows_of_threads_may_go_on_along_z() {
+    let text = "kernel k(N; x: in f32[N], y: out f32[N, 2]) {
+    parallel for i in 0..N {
+        parallel for j in 0..2 {
+            y[i, j] = x[i]
+        }
+    }
+}
+";
+    let program = emit(&verified(text), Target::sm(70)).unwrap_or_else(|error| panic!("{error}"));
+    let [HostStep::Launch(plan)] = program.host.as_slice() else { panic!("{:?}", program.host) };
+    let rows = 5 * plan.block[1] - 1;
+    let emulator = Emulator::load(&program.module.text()).expect("our own text is PTX");
+    for grid in [[1, 5, 1], [1, 2, 3], [1, 1, 5], [1, 3, 2]] {
+        let mut memory = Memory::new();
+        let given: Vec<u8> = (0..rows).flat_map(|row| (row as f32).to_le_bytes()).collect();
+        let (x, y) = (memory.allocate("x", &given), memory.allocate("y", &vec![0; 2 * given.len()]));
+        let arguments = [Argument::U64(u64::from(rows)), Argument::Pointer(x, 0), Argument::Pointer(y, 0)];
+        let launch = Launch { kernel: &plan.kernel, grid, block: plan.block, dynamic_shared: 0, arguments: &arguments };
+        let options = Options { seed: 5, host_threads: 2, budget: 1_000_000 };
+        emulator.launch(&launch, &mut memory, &options).unwrap_or_else(|fault| panic!("{fault}"));
+        let expected: Vec<u8> = (0..2 * rows).flat_map(|cell| ((cell / 2) as f32).to_le_bytes()).collect();
+        assert_eq!(memory.read(y), expected, "{grid:?}");
+    }
+}
+
+/// Kernels end with an error when they have had their share, and the error says that it was that.
+#[test]
+fn budgets_are_kept_and_named() {
+    let long = "kernel k(N; x: inout f32[2]) {
+    for i in 0..N {
+        x[1] = x[0] + x[1]
+    }
+}
+";
+    let program = emit(&verified(long), Target::sm(70)).unwrap_or_else(|error| panic!("{error}"));
+    let mut arrays = vec![Some(elements(ScalarType::F32, 2))];
+    let options = Options { seed: 1, host_threads: 1, budget: 1000 };
+    let error = program.emulate(&[i64::MAX], &[], &mut arrays, &options).expect_err("that would take for ever");
+    assert_eq!(error.failure(), Failure::Budget, "{error}");
+    assert!(error.to_string().contains("the budget of 1000 thread-instructions ran out"), "{error}");
 }

@@ -9,7 +9,7 @@ use super::expr::{held, stored};
 use super::pressure::blocks_wanted;
 use super::reuse::Reuse;
 use super::widen::{Alignments, widen};
-use super::{Axis, Emit, EmitError, LaunchPlan, plain_name, unsupported};
+use super::{Emit, EmitError, LaunchPlan, plain_name, unsupported};
 use crate::build::Builder;
 use crate::ir::{Address, BinaryOp, Cache, Compare, Op, Operand, Reg, Space, Special, Target, TernaryOp, Type};
 
@@ -154,7 +154,7 @@ impl Emitter<'_> {
         }
         self.locals = kernel.locals.iter().map(|local| self.b.reg(held(local.ty))).collect();
         let positions = self.positions(plan);
-        self.iterations(&plan.axes, &positions, plan.per_block)?;
+        self.iterations(plan, &positions)?;
         for (position, (param, array)) in arrays.into_iter().zip(&kernel.arrays).enumerate() {
             let mut base = self.b.load_pointer(param);
             let extents = array.shape.iter().map(|extent| self.index(extent)).collect::<Emit<Vec<_>>>()?;
@@ -171,19 +171,14 @@ impl Emitter<'_> {
 
     /// The position of the thread along each axis, counted through all blocks; or that of the block.
     fn positions(&mut self, plan: &LaunchPlan) -> Vec<Reg> {
+        let blocks = [Special::CtaidX, Special::CtaidY, Special::CtaidZ].into_iter().take(plan.axes.len());
+        let blocks: Vec<Reg> = blocks.map(|block| self.block_along(block, plan)).collect();
         if plan.per_block {
-            let blocks = [Special::CtaidX, Special::CtaidY, Special::CtaidZ].into_iter().take(plan.axes.len());
-            let found = blocks.map(|block| {
-                let block = self.b.mov(Type::U32, block);
-                self.b.convert(Type::U64, Type::U32, block)
-            });
-            return found.collect();
+            return blocks.into_iter().map(|block| self.b.convert(Type::U64, Type::U32, block)).collect();
         }
-        let x = [Special::CtaidX, Special::NtidX, Special::TidX];
-        let y = [Special::CtaidY, Special::NtidY, Special::TidY];
-        let axes = [x, y].into_iter().take(plan.axes.len());
-        let found = axes.map(|[block, threads, thread]| {
-            let (block, threads) = (self.b.mov(Type::U32, block), self.b.mov(Type::U32, threads));
+        let threads = [[Special::NtidX, Special::TidX], [Special::NtidY, Special::TidY]];
+        let found = blocks.into_iter().zip(threads).map(|(block, [threads, thread])| {
+            let threads = self.b.mov(Type::U32, threads);
             let thread = self.b.mov(Type::U32, thread);
             let thread = self.b.convert(Type::U64, Type::U32, thread);
             self.b.mad(TernaryOp::MadWide, Type::U32, block, threads, thread)
@@ -191,13 +186,23 @@ impl Emitter<'_> {
         found.collect()
     }
 
+    /// The number of the block along an axis.
+    fn block_along(&mut self, axis: Special, plan: &LaunchPlan) -> Reg {
+        let block = self.b.mov(Type::U32, axis);
+        if axis != Special::CtaidY || !plan.folds() {
+            return block;
+        }
+        let (layer, rows) = (self.b.mov(Type::U32, Special::CtaidZ), self.b.mov(Type::U32, Special::NctaidY));
+        self.b.mad(TernaryOp::MadLo, Type::U32, layer, rows, block)
+    }
+
     /// The variable of each axis. There are as many blocks as iterations, and perhaps more threads: those past the end leave.
-    fn iterations(&mut self, axes: &[Axis], positions: &[Reg], per_block: bool) -> Emit<()> {
+    fn iterations(&mut self, plan: &LaunchPlan, positions: &[Reg]) -> Emit<()> {
         // Outer loops first: the bounds of an inner one may use parameters and loops of the host only.
-        for (axis, position) in axes.iter().zip(positions).rev() {
+        for (axis, position) in plan.axes.iter().zip(positions).rev() {
             let lo = self.index_reg(&axis.lo)?;
             let var = self.b.mad(TernaryOp::MadLo, Type::S64, *position, axis.step, lo);
-            if !per_block {
+            if !plan.per_block {
                 let hi = self.index(&axis.hi)?;
                 let outside = self.b.compare(Compare::Ge, Type::S64, var, hi);
                 self.b.guarded(outside, false, Builder::ret);
