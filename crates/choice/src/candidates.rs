@@ -1,9 +1,8 @@
 //! Candidates: the schedules that are worth comparing, and the one that wins.
 
 use std::rc::Rc;
-use std::time::Duration;
 
-use poly::{Branch, Budget, Entry, Fusion, LoopId, LoopKind, Proven, Scop, Subject, Tree, Verdict, prove, uneven};
+use poly::{Allowance, Branch, Entry, Fusion, LoopId, LoopKind, Proven, Scop, Subject, Tree, Verdict, prove, uneven};
 use program::IterId;
 
 use crate::cost::{Lanes, Walk, cost};
@@ -43,10 +42,10 @@ struct Candidate {
     start: Option<Plan>,
 }
 
-/// Chooses a schedule: the cheapest candidate that is proven. `time` is what the whole choice may take. With a machine, recipes are
+/// Chooses a schedule: the cheapest candidate that is proven. `allowed` is what the whole choice may take. With a machine, recipes are
 /// tried on it; without one, loops are only ordered.
-pub fn choose(subject: &Rc<Subject>, machine: Option<&Machine>, time: Duration) -> diag::Result<Chosen> {
-    let mut candidates = candidates(subject, machine, time)?;
+pub fn choose(subject: &Rc<Subject>, machine: Option<&Machine>, allowed: Allowance) -> diag::Result<Chosen> {
+    let mut candidates = candidates(subject, machine, allowed)?;
     // Equal costs keep their order.
     candidates.sort_by_key(|candidate| candidate.cost);
     let mut unknown = None;
@@ -60,7 +59,7 @@ pub fn choose(subject: &Rc<Subject>, machine: Option<&Machine>, time: Duration) 
             "judging"
         );
         if let Some(machine) = machine {
-            let share = Budget { time: Some(time / RECIPE_SHARE), ..Budget::default() };
+            let share = allowed.part(RECIPE_SHARE);
             match subject.within(share, || with_recipes(subject, machine, &candidate)) {
                 Ok(Some(chosen)) => return Ok(chosen),
                 Ok(None) => {}
@@ -112,14 +111,14 @@ fn with_recipes(subject: &Rc<Subject>, machine: &Machine, candidate: &Candidate)
     }
 }
 
-fn candidates(subject: &Rc<Subject>, machine: Option<&Machine>, time: Duration) -> diag::Result<Vec<Candidate>> {
+fn candidates(subject: &Rc<Subject>, machine: Option<&Machine>, allowed: Allowance) -> diag::Result<Vec<Candidate>> {
     let scop = &subject.scop;
     let mut trees: Vec<(&'static str, Tree)> = Vec::new();
     let mut recipes: Vec<Candidate> = Vec::new();
     // With nothing to fuse, a statement's own loops are all there is to order.
     let single = is_single(scop);
     if !single {
-        let share = Budget { time: Some(time / SCHEDULER_SHARE), ..Budget::default() };
+        let share = allowed.part(SCHEDULER_SHARE);
         match subject.within(share, || poly::propose(subject, Fusion::Most)) {
             Ok(Some(tree)) => trees.push(("isl", tree)),
             Ok(None) => tracing::debug!("isl proposes nothing"),
@@ -147,7 +146,7 @@ fn candidates(subject: &Rc<Subject>, machine: Option<&Machine>, time: Duration) 
             if let Some((origin, tree, cached)) = sweeps(subject, &own, machine)? {
                 recipes.push(candidate(subject, Some(machine), origin, tree, Vec::new(), &cached)?);
             }
-            let share = Budget { time: Some(time / RECIPE_SHARE), ..Budget::default() };
+            let share = allowed.part(RECIPE_SHARE);
             match subject.within(share, || rewritings(subject, machine, &own)) {
                 Ok(found) => recipes.extend(found),
                 Err(diag::Error::Budget { .. }) => tracing::warn!("rewriting is given up"),

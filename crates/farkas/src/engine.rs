@@ -108,8 +108,7 @@ pub enum Recipes {
 }
 
 impl Options {
-    /// Whether nothing can have been cut short after so much time, so that another compilation would decide the same and be silent
-    /// as well.
+    /// Whether nothing can have been cut short for want of time after so much of it, so that another compilation would decide the same.
     pub(crate) fn is_unhurried(&self, spent: Duration) -> bool {
         spent < self.time_limit / pipeline::SMALLEST_SHARE
     }

@@ -213,7 +213,12 @@ impl<'a> Line<'a> {
 
     /// What finding exact dependences may cost; with others, a schedule can still be judged.
     fn exact_share(&self) -> isl::Budget {
-        isl::Budget { time: Some(self.left() / EXACT_SHARE), ..isl::Budget::default() }
+        self.allowed().part(EXACT_SHARE)
+    }
+
+    /// What work that can be given up gets its parts of.
+    fn allowed(&self) -> isl::Allowance {
+        isl::Allowance { limit: self.options.time_limit, left: self.left() }
     }
 
     /// How much time there is.
@@ -297,9 +302,9 @@ impl<'a> Line<'a> {
             (None, Order::Original) => (self.poly(choice::follow(subject, &[], source))?, None),
             (None, Order::Written | Order::Scheduled) => {
                 let machine = options.facts();
-                let mut chosen = self.poly(choice::choose(subject, machine.as_ref(), self.left()))?;
+                let mut chosen = self.poly(choice::choose(subject, machine.as_ref(), self.allowed()))?;
                 if options.target != Target::Cpu && options.recipes == Recipes::Auto {
-                    chosen = self.poly(choice::spread(chosen, self.left()))?;
+                    chosen = self.poly(choice::spread(chosen, self.allowed()))?;
                 }
                 (Followed::Proven(Box::new(chosen.proven)), chosen.steps)
             }

@@ -72,7 +72,7 @@ pub use expr::{Aff, MultiAff, MultiUnionPwAff, PwAff, PwMultiAff, UnionPwAff, Un
 pub use flow::{UnionAccessInfo, UnionFlow};
 pub use map::{BasicMap, FixedBox, Map, UnionMap};
 pub use options::{AstOptions, ScheduleAlgorithm, ScheduleOptions, SeparationBounds};
-pub use runtime::{Budget, Context, Error, ErrorKind, Resource, Result, version};
+pub use runtime::{Allowance, Budget, Context, Error, ErrorKind, Resource, Result, version};
 pub use schedule::{Schedule, ScheduleConstraints, ScheduleNode, ScheduleNodeType};
 pub use set::{BasicSet, Constraint, Point, Set, UnionSet};
 pub use space::{Dim, LocalSpace, Space};

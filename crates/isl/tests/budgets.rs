@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use farkas_isl as isl;
-use isl::{Budget, Context, Dim, Error, Resource, Result, Set, Space};
+use isl::{Allowance, Budget, Context, Dim, Error, Resource, Result, Set, Space};
 
 /// A computation that would run for hours: the complement of many overlapping simplices blows up exponentially.
 fn hostile(context: &Context) -> Result<Set> {
@@ -315,4 +315,23 @@ fn memory_that_the_machine_does_not_have_is_a_budget() {
         works(&context);
         [outcome, without].iter().all(|it| matches!(it, Err(Error::Budget { resource: Resource::Memory, .. })))
     }));
+}
+
+#[test]
+fn a_part_is_counted_in_operations_whatever_time_is_left() {
+    let limit = Duration::from_secs(12);
+    let part = |left| Allowance { limit, left }.part(4);
+    let (early, late) = (part(limit), part(Duration::from_millis(1)));
+    assert_eq!(early.operations, late.operations);
+    assert_eq!(early.time, Some(Duration::from_secs(3)));
+    // What does not end is ended by operations where there is time enough for them, at the same place each time.
+    let stops = || {
+        let context = Context::new().unwrap();
+        let small = Allowance { limit: Duration::from_millis(4), left: Duration::from_secs(400) }.part(4);
+        match context.with_budget(small, || hostile(&context)) {
+            Err(Error::Budget { resource, .. }) => resource,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(stops(), Resource::Operations);
 }

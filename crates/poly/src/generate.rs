@@ -22,8 +22,9 @@ use crate::scop::{ArrayOrigin, Scop, ScopArray};
 use crate::tree::{self, LoopId, Marks};
 use body::{Body, Names};
 
-/// How long isl may take to cut loops apart, which only makes them simpler.
-const SEPARATION: Duration = Duration::from_millis(300);
+/// What isl may take to cut loops apart, which only makes them simpler: a few tenths of a second, counted in operations so that the loops are the
+/// same on every machine, unless it is very slow.
+const SEPARATION: Budget = Budget { time: Some(Duration::from_secs(1)), operations: Some(600_000), memory: None };
 
 /// Generates the loops of a schedule. They touch the cells that the program's statements touch, which `check_program` has
 /// shown to exist.
@@ -67,9 +68,8 @@ pub(crate) fn ast_of_tree(proven: &Proven) -> Attempt<ast::Node> {
     let scop = &proven.subject().scop;
     let mut whole = proven.to_run();
     if whole.loops().any(|(_, found)| found.separate) {
-        let budget = Budget { time: Some(SEPARATION), ..Budget::default() };
         let schedule = whole.to_isl(scop, Marks::Loops)?;
-        let cut = scop.params.ctx().with_budget(budget, || Ok(ast_of(scop, schedule)));
+        let cut = scop.params.ctx().with_budget(SEPARATION, || Ok(ast_of(scop, schedule)));
         match cut.map_err(Fault::from).and_then(|cut| cut) {
             Ok(tree) => return Ok(tree),
             // isl 0.27 fails to cut some strided domains; the loops are right without.

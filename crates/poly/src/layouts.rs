@@ -14,7 +14,7 @@ use crate::scop::{Laid, Scop, ScopArray};
 use crate::witness::{Sample, show_params, smallest};
 
 /// How long it may take to find what a layout leaves over, which is only told.
-const LEFT_OVER: Duration = Duration::from_millis(300);
+const LEFT_OVER: Budget = Budget { time: Some(Duration::from_secs(1)), operations: Some(600_000), memory: None };
 
 /// What is known about the storage of every array.
 pub fn show_layouts(scop: &Scop) -> diag::Result<String> {
@@ -61,8 +61,7 @@ fn lent(function: &Function, names: &[String]) -> Function {
 }
 
 fn left_over_in_time(scop: &Scop, array: &ScopArray, laid: &Laid) -> Attempt<String> {
-    let budget = Budget { time: Some(LEFT_OVER), ..Budget::default() };
-    let told = scop.params.ctx().with_budget(budget, || Ok(left_over(scop, array, laid)));
+    let told = scop.params.ctx().with_budget(LEFT_OVER, || Ok(left_over(scop, array, laid)));
     match told.map_err(Fault::from).and_then(|told| told) {
         Err(Fault::Isl(isl::Error::Budget { .. })) => Ok("whether there are holes takes too long to find out".into()),
         told => told,

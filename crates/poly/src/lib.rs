@@ -30,7 +30,7 @@ pub use fault::{Attempt, Fault, spent};
 pub use generate::generate;
 pub use graph::DependenceGraph;
 /// How much a piece of work may cost.
-pub use isl::Budget;
+pub use isl::{Allowance, Budget};
 pub use layouts::show_layouts;
 pub use loops::{Axis, Dim};
 pub use model::{Parts, affine_subscripts, model, unique};

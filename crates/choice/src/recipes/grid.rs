@@ -3,9 +3,8 @@
 //! stand directly inside. How the iterations of these become blocks and threads is the back end's business.
 
 use std::rc::Rc;
-use std::time::Duration;
 
-use poly::{Branch, Budget, LoopId, Node, Scop, Subject, Tree, Verdict, prove};
+use poly::{Allowance, Branch, LoopId, Node, Scop, Subject, Tree, Verdict, prove};
 use steps::{Loops, Step, Target, Verb, Word};
 
 use super::{Plan, contraction, vector};
@@ -21,9 +20,9 @@ const PIECE: i64 = 4096;
 
 /// A schedule for a GPU: products in blocks, if there are such; otherwise the chosen one, or one of the program's own orders if more statements
 /// are in more parallel loops there. What is good for a cache, as to fuse steps of time, often leaves nothing to do at once.
-pub fn spread(chosen: Chosen, time: Duration) -> diag::Result<Chosen> {
+pub fn spread(chosen: Chosen, allowed: Allowance) -> diag::Result<Chosen> {
     let subject = chosen.proven.subject();
-    let share = Budget { time: Some(time / PRODUCTS_SHARE), ..Budget::default() };
+    let share = allowed.part(PRODUCTS_SHARE);
     match subject.within(share, || products(subject)) {
         Ok(Some(found)) => return Ok(found),
         Ok(None) => {}

@@ -22,6 +22,27 @@ pub struct Budget {
     pub memory: Option<u64>,
 }
 
+/// What a whole computation may take, of which work that can be given up gets a part.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowance {
+    /// The time for all of it.
+    pub limit: Duration,
+    /// What is left of that.
+    pub left: Duration,
+}
+
+/// Fewer than isl does in a second on a machine of today, so that parts are used up in operations before they are in time.
+const OPERATIONS_PER_SECOND: f64 = 3e6;
+
+impl Allowance {
+    /// One of so many parts. It is counted in operations, so that what is given up depends neither on the machine nor on what else it does; time ends it
+    /// only where a machine is far too slow, or where operations take unusually long.
+    pub fn part(self, parts: u32) -> Budget {
+        let operations = self.limit.as_secs_f64() / f64::from(parts.max(1)) * OPERATIONS_PER_SECOND;
+        Budget { time: Some(self.left / parts.max(1)), operations: Some((operations as u64).max(1)), memory: None }
+    }
+}
+
 /// A budget in force.
 pub(super) struct Frame {
     started: Instant,

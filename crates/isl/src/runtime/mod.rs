@@ -15,7 +15,7 @@ mod list;
 mod memory;
 mod watchdog;
 
-pub use budget::Budget;
+pub use budget::{Allowance, Budget};
 pub(crate) use call::{Arg, Call, Maybe, OutBool, Ret};
 pub(crate) use callback::{Callback, Failure, OnOne, OnTwo, Rewrite, User};
 pub use context::{Context, version};
