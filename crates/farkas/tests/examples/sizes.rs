@@ -9,13 +9,8 @@ use crate::numbers::{Random, array, scalar};
 pub(crate) type Sizes<'a> = Vec<(&'a str, usize)>;
 
 pub(crate) fn agree(example: &Example) -> Result<(), String> {
-    let signature = example.function()?.signature();
-    let params: Vec<&str> = signature.params.iter().map(String::as_str).collect();
     let mut agreed = 0;
-    for sizes in sizes_to_try(&params) {
-        if !is_well_posed(example, &sizes) || !is_small(example, &sizes) {
-            continue;
-        }
+    for sizes in sizes_to_try(example)?.into_iter().filter(|sizes| is_well_posed(example, sizes)) {
         match inputs(example, &sizes).and_then(|inputs| example.try_run(&sizes, &inputs)) {
             Ok(_) => agreed += 1,
             Err(Refusal::Sizes | Refusal::Data(_)) => {}
@@ -26,7 +21,14 @@ pub(crate) fn agree(example: &Example) -> Result<(), String> {
 }
 
 /// Equal sizes, the last larger than tiles for a small machine if there are few of them; different ones, rotated; and each parameter in turn at 31 and 33 while the others are small.
-pub(crate) fn sizes_to_try<'a>(params: &[&'a str]) -> Vec<Sizes<'a>> {
+pub(crate) fn sizes_to_try(example: &Example) -> Result<Vec<Sizes<'_>>, String> {
+    let params: Vec<&str> = example.function()?.signature().params.iter().map(String::as_str).collect();
+    let mut found = sizes_of(&params);
+    found.retain(|sizes| is_small(example, sizes));
+    Ok(found)
+}
+
+fn sizes_of<'a>(params: &[&'a str]) -> Vec<Sizes<'a>> {
     const DIFFERENT: [usize; 7] = [5, 3, 7, 2, 1, 4, 0];
     let numbered = || params.iter().copied().enumerate();
     let mut found: Vec<Sizes<'a>> = [0, 1, 2].map(|size| numbered().map(|(_, name)| (name, size)).collect()).into();

@@ -21,9 +21,8 @@ const COMPILERS: [&str; 2] = ["gcc", "clang"];
 pub(crate) fn agree(example: &Example) -> Result<(), String> {
     let program = Program::build(&example.source, &[])?;
     let function = example.function()?;
-    let params: Vec<&str> = function.signature().params.iter().map(String::as_str).collect();
     let mut agreed = 0;
-    for sizes in sizes::sizes_to_try(&params) {
+    for sizes in sizes::sizes_to_try(example)? {
         if !sizes::is_well_posed(example, &sizes) {
             continue;
         }

@@ -17,12 +17,14 @@ pub(crate) fn agree(example: &Example) -> Result<(), String> {
     let mut tried = 0;
     for iterator in iterators(example.source.text()) {
         let script = format!("schedule {name} {{ parallel {iterator} }}");
-        let Some(alone) = compile(example, &script, Threads::Count(1))? else { continue };
+        let Some(alone) = compile(example, options(&script, Threads::Count(1)))? else { continue };
         let pool = ThreadPoolBuilder::new().num_threads(3).build().map_err(|error| error.to_string())?;
         let mut others = vec![("a pool of the host".to_owned(), Threads::Pool(Arc::new(pool)))];
         others.extend([2, 3, 7].map(|count| (format!("{count} threads"), Threads::Count(count))));
         for (who, threads) in others {
-            let shared = compile(example, &script, threads)?.ok_or("a legal schedule is refused")?;
+            let shared = loaded(&alone, options(&script, threads), |options| {
+                compile(example, options)?.ok_or_else(|| "a legal schedule is refused".into())
+            })?;
             compare(example, &alone, &shared).map_err(|why| format!("`{script}`, {who}: {why}"))?;
         }
         tried += 1;
@@ -33,10 +35,26 @@ pub(crate) fn agree(example: &Example) -> Result<(), String> {
     Ok(())
 }
 
-/// `None` if the loop is not there or may not be parallel.
-fn compile(example: &Example, script: &str, threads: Threads) -> Result<Option<Module>, String> {
+/// Code with other options for the loops of a module, without finding them again where they can be proven from themselves.
+pub(crate) fn loaded(
+    module: &Module,
+    options: Options,
+    compile: impl FnOnce(Options) -> Result<Module, String>,
+) -> Result<Module, String> {
+    match Module::deserialize(&module.serialize(), &Engine::with_options(options.clone())) {
+        Ok(module) => Ok(module),
+        Err(Error::Unusable { .. }) => compile(options),
+        Err(error) => Err(error.render(Style::Plain)),
+    }
+}
+
+fn options(script: &str, threads: Threads) -> Options {
     let schedule = Some(Schedule::Script(Source::new("parallel.sched", script)));
-    let options = Options { schedule, threads, worth_sharing: Some(Duration::ZERO), ..Options::default() };
+    Options { schedule, threads, worth_sharing: Some(Duration::ZERO), ..Options::default() }
+}
+
+/// `None` if the loop is not there or may not be parallel.
+fn compile(example: &Example, options: Options) -> Result<Option<Module>, String> {
     match Engine::with_options(options).compile_source(&example.source) {
         Ok(module) => Ok(Some(module)),
         Err(Error::User { .. } | Error::Budget { .. }) => Ok(None),
@@ -47,8 +65,7 @@ fn compile(example: &Example, script: &str, threads: Threads) -> Result<Option<M
 /// Two ways to compile an example give the same bits at all sizes.
 pub(crate) fn compare(example: &Example, alone: &Module, shared: &Module) -> Result<(), String> {
     let ([alone], [shared]) = (alone.functions(), shared.functions()) else { return Err("several functions".into()) };
-    let params: Vec<&str> = alone.signature().params.iter().map(String::as_str).collect();
-    for sizes in sizes::sizes_to_try(&params) {
+    for sizes in sizes::sizes_to_try(example)? {
         let Ok(inputs) = sizes::inputs(example, &sizes) else { continue };
         let [expected, found] =
             [alone, shared].map(|function| example::call(function, Function::call, &sizes, &inputs));
