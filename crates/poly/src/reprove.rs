@@ -1,39 +1,42 @@
 //! Proving loops again that were stored: do they touch only cells that exist, and may their parallel iterations run at once?
 //!
 //! In: verified loops from anywhere, and the function that they claim to be of.  Out: the same loops as [`InBounds`], or why not.
-//! Nothing is taken from where the loops come from: domains are those that the loops themselves span. Most subscripts are shown to be
-//! inside by substitution (`quick`); isl is asked about those of the other kernels, and about parallel loops.
+//! Nothing is taken from where the loops come from: domains are those that the loops themselves span. Most is shown
+//! by substitution (`quick`); isl is asked about the other kernels.
 //! Not here: that the loops compute what the function says.
 
+mod apart;
 mod forms;
 mod quick;
 mod races;
+mod region;
 
 use isl::{Aff, Context, Dim, LocalSpace, PwAff, Set, Space, Val};
 use loops::{ArrayId, CompareOp, Cond, Each, Expr, ExprKind, For, InBounds, Index, Kernel, LoopKind, Stmt, Target};
-use loops::{VarId, Verified, Visit};
+use loops::{VarId, Verified};
 use program::{BinaryOp, Function, Role, UnaryOp};
 
 use crate::fault::{Attempt, Fault};
 use crate::model;
 use crate::sets::Params;
-use races::Region;
+use quick::Shown;
+use races::Touched;
+use region::Region;
 
 /// Proves that loops of `function` are in bounds for all sizes that it admits, and that parallel iterations do not meet. Names
 /// are taken from the function.
 pub fn reprove(ctx: &Context, function: &Function, loops: Verified) -> Result<InBounds, String> {
     let mut kernel = loops.into_kernel();
     adopt(&mut kernel, function)?;
-    let are_inside = context(function).is_some_and(|context| quick::is_inside(&kernel, &context));
-    if are_inside && !has_parallel_loops(&kernel) {
+    let shown = context(function).map_or(Shown::NOTHING, |context| quick::show(&kernel, &context));
+    if shown == Shown::ALL {
         return Ok(InBounds::by_proof(kernel));
     }
     let proven = || -> Attempt<Result<(), String>> {
         let params = Params::new(ctx, function)?;
         let sizes = model::context(&params, function)?;
         let (kernel, params) = (&kernel, &params);
-        let mut prover =
-            Prover { kernel, ctx, params, are_inside, vars: Vec::new(), regions: Vec::new(), seen: Vec::new() };
+        let mut prover = Prover { kernel, ctx, params, shown, vars: Vec::new(), regions: Vec::new(), seen: Vec::new() };
         let everything = Set::universe(params.space().set_from_params()?)?.intersect_params(sizes)?;
         Ok(match prover.block(&kernel.body, &everything) {
             Ok(()) => Ok(()),
@@ -53,19 +56,6 @@ fn context(function: &Function) -> Option<Vec<Cond>> {
     let required = function.context.iter().map(|requirement| requirement.cond.clone());
     let all = required.chain(function.derived_facts());
     all.map(|cond| Cond::of_affine(&cond, &|id| Some(Index::Param(id)), &|_| None)).collect()
-}
-
-fn has_parallel_loops(kernel: &Kernel) -> bool {
-    struct Parallel(bool);
-    impl Visit for Parallel {
-        fn stmt(&mut self, stmt: &Stmt) {
-            self.0 |= matches!(stmt, Stmt::For(f) if f.kind.is_parallel());
-            self.descend_stmt(stmt);
-        }
-    }
-    let mut found = Parallel(false);
-    found.block(&kernel.body);
-    found.0
 }
 
 /// The arguments must be those of the function, whose names they get.
@@ -125,12 +115,12 @@ struct Prover<'a> {
     kernel: &'a Kernel,
     ctx: &'a Context,
     params: &'a Params,
-    /// All subscripts are known to be inside.
-    are_inside: bool,
+    /// What need not be proven any more.
+    shown: Shown,
     /// The loops around, one dimension of the present domain each.
     vars: Vec<VarId>,
-    /// The parallel loops among them.
-    regions: Vec<Region<'a>>,
+    /// The parallel loops among them, unless their iterations are known to stay apart.
+    regions: Vec<Touched<'a>>,
     /// Accesses that are known to be inside at the present place.
     seen: Vec<(ArrayId, &'a [Index])>,
 }
@@ -175,7 +165,7 @@ impl<'a> Prover<'a> {
             }
             Stmt::Set { value, .. } => self.expr(value, domain),
             Stmt::Alloc { array, body, .. } => {
-                self.regions.iter_mut().for_each(|region| region.own(*array));
+                self.regions.iter_mut().for_each(|touched| touched.region.own(*array));
                 self.block(body, domain)
             }
             Stmt::Barrier => Ok(()),
@@ -206,14 +196,20 @@ impl<'a> Prover<'a> {
             let zero = PwAff::from_aff(Aff::zero_on_domain_space(space)?)?;
             inside = inside.intersect(remainder.eq_set(zero)?)?;
         }
-        if let LoopKind::Parallel(parallel) = &f.kind {
-            parallel.private.iter().for_each(|array| self.regions.iter_mut().for_each(|region| region.own(*array)));
-            self.regions.push(Region::new(f, parallel, position));
-        }
+        let watched = match &f.kind {
+            LoopKind::Parallel(parallel) if !self.shown.apart => {
+                for touched in &mut self.regions {
+                    parallel.private.iter().for_each(|array| touched.region.own(*array));
+                }
+                self.regions.push(Touched::new(Region::new(f, parallel), position));
+                true
+            }
+            _ => false,
+        };
         self.within(|prover| prover.block(&f.body, &inside))?;
-        if f.kind.is_parallel()
-            && let Some(region) = self.regions.pop()
-            && let Some(array) = region.conflict()?
+        if watched
+            && let Some(touched) = self.regions.pop()
+            && let Some(array) = touched.conflict()?
         {
             let name = self.kernel.arrays.get(array.index()).map_or("?", |array| array.name.as_str());
             return Err(Stop::Unproven(format!("iterations of a parallel loop may meet in `{name}`")));
@@ -298,7 +294,7 @@ impl<'a> Prover<'a> {
     }
 
     fn inside(&self, array: ArrayId, position: usize, subscript: &Index, domain: &Set) -> Proof<()> {
-        if self.are_inside {
+        if self.shown.inside {
             return Ok(());
         }
         let decl = self.kernel.arrays.get(array.index()).ok_or_else(|| Fault::bug("an array is missing"))?;
@@ -315,7 +311,7 @@ impl<'a> Prover<'a> {
 
     /// Keeps an access for the parallel loops around.
     fn record(&mut self, array: ArrayId, index: &[Option<&Index>], domain: &Set, written: bool) -> Proof<()> {
-        if !self.regions.iter().any(|region| region.watches(array)) {
+        if !self.regions.iter().any(|touched| touched.region.watches(array)) {
             return Ok(());
         }
         let space = domain.get_space()?;
@@ -324,8 +320,8 @@ impl<'a> Prover<'a> {
             values.push(subscript.map(|index| self.value(index, &space)).transpose()?);
         }
         let cells = races::cells(self.params, domain, values)?;
-        for region in self.regions.iter_mut().filter(|region| region.watches(array)) {
-            region.record(array, &cells, written)?;
+        for touched in self.regions.iter_mut().filter(|touched| touched.region.watches(array)) {
+            touched.record(array, &cells, written)?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@
 use loops::{CompareOp, Cond, Index, ParamId, VarId};
 
 /// So many facts are taken away for one answer at most.
-const MOST_STEPS: u32 = 300;
+const MOST_STEPS: u32 = 1000;
 /// The same for what would only be of help.
 const FEW_STEPS: u32 = 40;
 /// An index may be one of so many forms at most.
@@ -28,10 +28,6 @@ impl Form {
 
     fn variable(variable: usize) -> Form {
         Form { constant: 0, terms: vec![(variable, 1)] }
-    }
-
-    fn last(&self) -> Option<(usize, i64)> {
-        self.terms.last().copied()
     }
 
     /// `factor * self + by * other`; `None` on overflow.
@@ -83,7 +79,7 @@ enum Of {
 
 /// The value of an index, in forms.
 #[derive(Clone, Debug)]
-struct Value {
+pub(super) struct Value {
     forms: Vec<Form>,
     of: Of,
 }
@@ -131,12 +127,20 @@ impl Of {
 /// Variables and facts at one place of a kernel.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    variables: usize,
+    /// Of each variable, the last one that decides it: itself, or for a quotient the last in what is divided.
+    variables: Vec<usize>,
     /// The loops around.
     loops: Vec<(VarId, usize)>,
-    facts: Vec<Form>,
+    facts: Vec<Fact>,
     /// Quotients that are variables: what is divided, by what, and which.
     quotients: Vec<(Form, i64, usize)>,
+}
+
+/// A form that is not negative, and the variable that it is of use for.
+#[derive(Debug)]
+struct Fact {
+    form: Form,
+    last: (usize, i64),
 }
 
 /// How much was known at some place.
@@ -151,13 +155,13 @@ pub(super) struct Mark {
 impl Facts {
     /// So many sizes, none of them negative.
     pub(super) fn of_sizes(sizes: usize) -> Facts {
-        let facts = (0..sizes).map(Form::variable).collect();
-        Facts { variables: sizes, loops: Vec::new(), facts, quotients: Vec::new() }
+        let facts = (0..sizes).map(|size| Fact { form: Form::variable(size), last: (size, 1) }).collect();
+        Facts { variables: (0..sizes).collect(), loops: Vec::new(), facts, quotients: Vec::new() }
     }
 
     pub(super) fn mark(&self) -> Mark {
         Mark {
-            variables: self.variables,
+            variables: self.variables.len(),
             loops: self.loops.len(),
             facts: self.facts.len(),
             quotients: self.quotients.len(),
@@ -166,15 +170,33 @@ impl Facts {
 
     /// Forgets what was learnt since.
     pub(super) fn forget(&mut self, since: Mark) {
-        self.variables = since.variables;
+        self.variables.truncate(since.variables);
         self.loops.truncate(since.loops);
         self.facts.truncate(since.facts);
         self.quotients.truncate(since.quotients);
     }
 
     fn new_variable(&mut self) -> usize {
-        self.variables += 1;
-        self.variables - 1
+        let variable = self.variables.len();
+        self.variables.push(variable);
+        variable
+    }
+
+    /// The variable that vanishes first: a quotient right before what decides it, wherever it was met.
+    fn last(&self, form: &Form) -> Option<(usize, i64)> {
+        form.terms.iter().copied().max_by_key(|(variable, _)| (self.decided_by(*variable), *variable))
+    }
+
+    fn decided_by(&self, variable: usize) -> usize {
+        self.variables.get(variable).copied().unwrap_or(variable)
+    }
+
+    fn keep(&mut self, form: Form) {
+        if let Some(last) = self.last(&form)
+            && !self.facts.iter().any(|known| known.form == form)
+        {
+            self.facts.push(Fact { form, last });
+        }
     }
 
     /// A form that is not negative. What all its variables have in common is divided out.
@@ -184,20 +206,25 @@ impl Facts {
             form.constant = form.constant.div_euclid(common);
             form.terms.iter_mut().for_each(|(_, coefficient)| *coefficient /= common);
         }
-        if !form.terms.is_empty() && !self.facts.contains(&form) {
-            self.facts.push(form);
-        }
+        self.keep(form);
     }
 
-    /// A value that is not negative: all its forms are not, where it is the least of them.
+    /// A value that is not negative: all its forms are not, where it is the least of them; where it is the greatest, or any of them, the
+    /// only one that may be so is not.
     fn learn_value(&mut self, value: Value) {
-        if matches!(value.of, Of::One | Of::Least) {
-            value.forms.into_iter().for_each(|form| self.learn(form));
+        let mut forms = value.forms;
+        if matches!(value.of, Of::Greatest | Of::Any) {
+            forms.retain(|form| !form.terms.is_empty() || form.constant >= 0);
+            if forms.len() != 1 {
+                return;
+            }
         }
+        forms.into_iter().for_each(|form| self.learn(form));
     }
 
-    /// Enters `for var in lo..hi by step`, in an iteration of it. What cannot be said as a fact is left out.
-    pub(super) fn enter(&mut self, var: VarId, lo: &Index, hi: &Index, step: i64) {
+    /// Enters `for var in lo..hi by step`, in an iteration of it, and says which variable that is. What cannot be said as a fact is
+    /// left out.
+    pub(super) fn enter(&mut self, var: VarId, lo: &Index, hi: &Index, step: i64) -> usize {
         let (first, end) = (self.value(lo), self.value(hi));
         let last = end.and_then(|end| end.plus(&Value::one(Form::constant(1)), -1));
         // There is an iteration.
@@ -220,6 +247,15 @@ impl Facts {
         }
         first.iter().for_each(|first| self.learn_order(first, &own));
         last.iter().for_each(|last| self.learn_order(&own, last));
+        variable
+    }
+
+    /// Learns that one variable is before another, by so much at least.
+    pub(super) fn learn_distance(&mut self, before: usize, after: usize, least: i64) {
+        let gap = Form::variable(after).sum(1, &Form::variable(before), -1);
+        if let Some(gap) = gap.and_then(|gap| gap.sum(1, &Form::constant(least), -1)) {
+            self.learn(gap);
+        }
     }
 
     /// Learns that `a <= b`.
@@ -264,28 +300,48 @@ impl Facts {
     /// Whether `0 <= index < extent` is found to hold.
     pub(super) fn is_inside(&mut self, index: &Index, extent: &Index) -> bool {
         let (Some(value), Some(extent)) = (self.value(index), self.value(extent)) else { return false };
-        let left = extent.plus(&value, -1).and_then(|left| left.plus(&Value::one(Form::constant(1)), -1));
-        let Some(left) = left else { return false };
-        value.forms.iter().chain(&left.forms).all(|form| self.is_shown(form, &mut MOST_STEPS.clone()))
+        let before = Value::one(Form::constant(-1));
+        self.is_less(&before, &value) && self.is_less(&value, &extent)
     }
 
+    /// Whether `a < b` is found to hold: one form of the least on the left is enough, and one of the greatest on the right.
+    pub(super) fn is_less(&self, a: &Value, b: &Value) -> bool {
+        let is_less = |a: &Form, b: &Form| {
+            let gap = b.sum(1, a, -1).and_then(|gap| gap.sum(1, &Form::constant(1), -1));
+            gap.is_some_and(|gap| self.is_shown(&gap, &mut MOST_STEPS.clone()))
+        };
+        let is_below = |a: &Form| match b.of {
+            Of::Greatest => b.forms.iter().any(|b| is_less(a, b)),
+            Of::One | Of::Least | Of::Any => b.forms.iter().all(|b| is_less(a, b)),
+        };
+        match a.of {
+            Of::Least => a.forms.iter().any(is_below),
+            Of::One | Of::Greatest | Of::Any => a.forms.iter().all(is_below),
+        }
+    }
+
+    /// Facts that leave the fewest variables are taken away first: most proofs are short.
     fn is_shown(&self, form: &Form, steps: &mut u32) -> bool {
-        let Some((variable, coefficient)) = form.last() else { return form.constant >= 0 };
-        for fact in self.facts.iter().rev() {
-            let Some((last, of_fact)) = fact.last() else { continue };
-            if last != variable || of_fact.signum() != coefficient.signum() {
-                continue;
+        let Some((variable, coefficient)) = self.last(form) else { return form.constant >= 0 };
+        let mut rests: Vec<Form> = Vec::new();
+        for Fact { form: fact, last: (last, of_fact) } in self.facts.iter().rev() {
+            if *last == variable && of_fact.signum() == coefficient.signum() {
+                rests.extend(without(form, coefficient, fact, *of_fact));
             }
+        }
+        rests.sort_by_key(|rest| rest.terms.len());
+        for rest in rests {
             let Some(left) = steps.checked_sub(1) else { return false };
             *steps = left;
-            if without(form, coefficient, fact, of_fact).is_some_and(|rest| self.is_shown(&rest, steps)) {
+            if self.is_shown(&rest, steps) {
                 return true;
             }
         }
         false
     }
 
-    fn value(&mut self, index: &Index) -> Option<Value> {
+    /// An index in forms, if it has few enough.
+    pub(super) fn value(&mut self, index: &Index) -> Option<Value> {
         Some(match index {
             Index::Const(value) => Value::one(Form::constant(*value)),
             Index::Param(ParamId(size)) => Value::one(Form::variable(*size as usize)),
@@ -339,14 +395,15 @@ impl Facts {
             return whole.sum(1, &Form::variable(*variable), 1);
         }
         let is_positive = self.is_shown(&rest, &mut FEW_STEPS.clone());
+        let decided_by = rest.terms.iter().map(|(variable, _)| self.decided_by(*variable)).max();
         let variable = self.new_variable();
+        if let (Some(decided_by), Some(own)) = (decided_by, self.variables.last_mut()) {
+            *own = decided_by;
+        }
         let quotient = Form::variable(variable);
         let left = rest.sum(1, &quotient, divisor.checked_neg()?)?;
         let room = Form::constant(divisor - 1).sum(1, &left, -1)?;
-        self.facts.extend([left, room]);
-        if is_positive {
-            self.facts.push(quotient.clone());
-        }
+        [left, room].into_iter().chain(is_positive.then(|| quotient.clone())).for_each(|fact| self.keep(fact));
         self.quotients.push((rest, divisor, variable));
         whole.sum(1, &quotient, 1)
     }

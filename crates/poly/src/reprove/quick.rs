@@ -1,19 +1,35 @@
-//! Are all subscripts of a kernel inside their arrays? An answer in plain arithmetic, where there is one.
+//! What is shown of a kernel in plain arithmetic: that its subscripts are inside their arrays, and that parallel iterations stay apart.
 //!
-//! In: a kernel, and what is required of sizes.  Out: `true` if every subscript is shown to be inside (`forms`); else isl has to
-//! find out.
-//! Not here: whether parallel iterations meet.
+//! In: a kernel, and what is required of sizes.  Out: what is shown of it (`forms`, `apart`); about the rest, isl has to be asked.
 
-use loops::{ArrayId, Cond, Expr, ExprKind, Index, Kernel, Stmt, Target};
+use loops::{ArrayId, Cond, Expr, ExprKind, For, Index, Kernel, LoopKind, Stmt, Target};
 use program::{BinaryOp, UnaryOp};
 
+use super::apart::{Accesses, Scope};
 use super::forms::Facts;
+use super::region::Region;
 
-/// Whether every subscript that is index arithmetic is shown to be inside its array, at all sizes for which `context` holds.
-pub(super) fn is_inside(kernel: &Kernel, context: &[Cond]) -> bool {
+/// What is shown of a kernel, at all sizes that it may be called with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shown {
+    /// Every subscript that is index arithmetic is inside its array.
+    pub(super) inside: bool,
+    /// No two iterations of a parallel loop touch a cell that one of them writes.
+    pub(super) apart: bool,
+}
+
+impl Shown {
+    pub(super) const NOTHING: Shown = Shown { inside: false, apart: false };
+    pub(super) const ALL: Shown = Shown { inside: true, apart: true };
+}
+
+/// Shows what it can of a kernel, at all sizes for which `context` holds.
+pub(super) fn show(kernel: &Kernel, context: &[Cond]) -> Shown {
     let mut facts = Facts::of_sizes(kernel.params.len());
     context.iter().for_each(|cond| facts.assume(cond, true));
-    Walk { kernel, facts, seen: Vec::new() }.block(&kernel.body)
+    let mut walk = Walk { kernel, facts, seen: Vec::new(), scopes: Vec::new(), regions: Vec::new(), shown: Shown::ALL };
+    walk.block(&kernel.body);
+    walk.shown
 }
 
 struct Walk<'a> {
@@ -21,77 +37,114 @@ struct Walk<'a> {
     facts: Facts,
     /// Subscripts that are known to be inside at the present place.
     seen: Vec<(ArrayId, usize, &'a Index)>,
+    /// What is around.
+    scopes: Vec<Scope<'a>>,
+    /// The parallel loops around.
+    regions: Vec<Accesses<'a>>,
+    /// What nothing has spoken against.
+    shown: Shown,
 }
 
 impl<'a> Walk<'a> {
     /// What is learnt inside is forgotten behind it.
-    fn within(&mut self, work: impl FnOnce(&mut Self) -> bool) -> bool {
-        let (mark, seen) = (self.facts.mark(), self.seen.len());
-        let shown = work(self);
+    fn within(&mut self, work: impl FnOnce(&mut Self)) {
+        let (mark, seen, scopes) = (self.facts.mark(), self.seen.len(), self.scopes.len());
+        work(self);
         self.facts.forget(mark);
         self.seen.truncate(seen);
-        shown
+        self.scopes.truncate(scopes);
     }
 
-    fn block(&mut self, stmts: &'a [Stmt]) -> bool {
-        stmts.iter().all(|stmt| self.stmt(stmt))
+    fn block(&mut self, stmts: &'a [Stmt]) {
+        stmts.iter().for_each(|stmt| self.stmt(stmt));
     }
 
-    fn stmt(&mut self, stmt: &'a Stmt) -> bool {
+    fn stmt(&mut self, stmt: &'a Stmt) {
         match stmt {
-            Stmt::For(f) => self.within(|walk| {
-                walk.facts.enter(f.var, &f.lo, &f.hi, f.step);
-                walk.block(&f.body)
-            }),
+            Stmt::For(f) => self.for_loop(f),
             Stmt::If { cond, then, otherwise } => {
-                [(then, true), (otherwise, false)].into_iter().all(|(branch, holds)| {
+                for (branch, holds) in [(then, true), (otherwise, false)] {
                     self.within(|walk| {
-                        walk.facts.assume(cond, holds);
-                        walk.block(branch)
-                    })
-                })
+                        walk.learn(cond, holds);
+                        walk.block(branch);
+                    });
+                }
             }
-            Stmt::Store { array, index, value } => self.expr(value) && self.access(*array, index),
+            Stmt::Store { array, index, value } => {
+                self.expr(value);
+                self.access(*array, index, true);
+            }
             Stmt::Update { target, value, .. } => {
-                self.expr(value)
-                    && match target {
-                        Target::Cell { array, index } => self.access(*array, index),
-                        Target::Local(_) => true,
-                    }
+                self.expr(value);
+                if let Target::Cell { array, index } = target {
+                    self.access(*array, index, true);
+                }
             }
-            Stmt::Scatter { array, index, value, .. } => self.expr(value) && self.data_access(*array, index),
+            Stmt::Scatter { array, index, value, .. } => {
+                self.expr(value);
+                self.data_access(*array, index, true);
+            }
             Stmt::Set { value, .. } => self.expr(value),
-            Stmt::Alloc { body, .. } => self.block(body),
-            Stmt::Barrier => true,
-            Stmt::Each(each) => each.ends().all(|end| self.expr(end)) && self.block(&each.body),
+            Stmt::Alloc { array, body, .. } => {
+                self.regions.iter_mut().for_each(|region| region.own(*array));
+                self.block(body);
+            }
+            Stmt::Barrier => {}
+            Stmt::Each(each) => {
+                each.ends().for_each(|end| self.expr(end));
+                self.block(&each.body);
+            }
         }
     }
 
-    fn expr(&mut self, expr: &'a Expr) -> bool {
+    fn for_loop(&mut self, f: &'a For) {
+        if let LoopKind::Parallel(parallel) = &f.kind {
+            parallel.private.iter().for_each(|array| self.regions.iter_mut().for_each(|region| region.own(*array)));
+            self.regions.push(Accesses::new(Region::new(f, parallel), f, self.scopes.len()));
+        }
+        self.within(|walk| {
+            walk.facts.enter(f.var, &f.lo, &f.hi, f.step);
+            walk.scopes.push(Scope::Loop(f));
+            walk.block(&f.body);
+        });
+        if f.kind.is_parallel()
+            && let Some(region) = self.regions.pop()
+        {
+            self.shown.apart = self.shown.apart && region.are_apart(&mut self.facts);
+        }
+    }
+
+    fn learn(&mut self, cond: &'a Cond, holds: bool) {
+        self.facts.assume(cond, holds);
+        self.scopes.push(Scope::If(cond, holds));
+    }
+
+    fn expr(&mut self, expr: &'a Expr) {
         match &expr.kind {
-            ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Cond(_) | ExprKind::Scalar(_) | ExprKind::Local(_) => {
-                true
-            }
-            ExprKind::Load { array, index } => self.access(*array, index),
-            ExprKind::Gather { array, index } => self.data_access(*array, index),
+            ExprKind::Const(_) | ExprKind::Index(_) | ExprKind::Cond(_) | ExprKind::Scalar(_) | ExprKind::Local(_) => {}
+            ExprKind::Load { array, index } => self.access(*array, index, false),
+            ExprKind::Gather { array, index } => self.data_access(*array, index, false),
             ExprKind::At(_, a) | ExprKind::Unary(_, a) | ExprKind::Cast(a) => self.expr(a),
-            ExprKind::Binary(_, a, b) => self.expr(a) && self.expr(b),
+            ExprKind::Binary(_, a, b) => {
+                self.expr(a);
+                self.expr(b);
+            }
             ExprKind::Select(cond, a, b) => {
-                self.expr(cond)
-                    && [(a, true), (b, false)].into_iter().all(|(branch, holds)| {
-                        self.within(|walk| {
-                            walk.assume(cond, holds);
-                            walk.expr(branch)
-                        })
-                    })
+                self.expr(cond);
+                for (branch, holds) in [(a, true), (b, false)] {
+                    self.within(|walk| {
+                        walk.assume(cond, holds);
+                        walk.expr(branch);
+                    });
+                }
             }
         }
     }
 
     /// What a truth value says, as far as it is index arithmetic.
-    fn assume(&mut self, value: &Expr, holds: bool) {
+    fn assume(&mut self, value: &'a Expr, holds: bool) {
         match &value.kind {
-            ExprKind::Cond(cond) => self.facts.assume(cond, holds),
+            ExprKind::Cond(cond) => self.learn(cond, holds),
             ExprKind::At(_, a) => self.assume(a, holds),
             ExprKind::Unary(UnaryOp::Not, a) => self.assume(a, !holds),
             ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) if (*op == BinaryOp::And) == holds => {
@@ -102,28 +155,51 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn access(&mut self, array: ArrayId, index: &'a [Index]) -> bool {
-        index.iter().enumerate().all(|(dimension, index)| self.subscript(array, dimension, index))
+    fn access(&mut self, array: ArrayId, index: &'a [Index], is_write: bool) {
+        for (dimension, index) in index.iter().enumerate() {
+            self.subscript(array, dimension, index);
+        }
+        if !self.regions.is_empty() {
+            self.record(array, &index.iter().map(Some).collect::<Vec<_>>(), is_write);
+        }
     }
 
     /// Subscripts that are values are checked while the loops run.
-    fn data_access(&mut self, array: ArrayId, index: &'a [Expr]) -> bool {
-        index.iter().enumerate().all(|(dimension, subscript)| match &subscript.kind {
-            ExprKind::Index(index) => self.subscript(array, dimension, index),
-            _ => self.expr(subscript),
-        })
+    fn data_access(&mut self, array: ArrayId, index: &'a [Expr], is_write: bool) {
+        let mut known = Vec::new();
+        for (dimension, subscript) in index.iter().enumerate() {
+            match &subscript.kind {
+                ExprKind::Index(index) => {
+                    self.subscript(array, dimension, index);
+                    known.push(Some(index));
+                }
+                _ => {
+                    self.expr(subscript);
+                    known.push(None);
+                }
+            }
+        }
+        self.record(array, &known, is_write);
     }
 
-    fn subscript(&mut self, array: ArrayId, dimension: usize, index: &'a Index) -> bool {
-        if self.seen.contains(&(array, dimension, index)) {
-            return true;
+    /// Keeps an access for the parallel loops around.
+    fn record(&mut self, array: ArrayId, subscripts: &[Option<&'a Index>], is_write: bool) {
+        if self.shown.apart {
+            for region in &mut self.regions {
+                region.record(array, subscripts, is_write, &self.scopes);
+            }
+        }
+    }
+
+    fn subscript(&mut self, array: ArrayId, dimension: usize, index: &'a Index) {
+        if !self.shown.inside || self.seen.contains(&(array, dimension, index)) {
+            return;
         }
         let extent = self.kernel.arrays.get(array.index()).and_then(|decl| decl.shape.get(dimension));
-        let shown = extent.is_some_and(|extent| self.facts.is_inside(index, extent));
-        if shown {
-            self.seen.push((array, dimension, index));
+        match extent.is_some_and(|extent| self.facts.is_inside(index, extent)) {
+            true => self.seen.push((array, dimension, index)),
+            false => self.shown.inside = false,
         }
-        shown
     }
 }
 
@@ -138,7 +214,7 @@ mod tests {
         assert!(opening > 0);
         let text = format!("kernel f(N, M; A: inout f64[{shape}]) {{ {loops} A[{access}] = 1.0 {closing} }}");
         let kernel = loops::parse(&text).unwrap();
-        is_inside(&kernel, &[])
+        show(&kernel, &[]).inside
     }
 
     #[test]
@@ -189,7 +265,70 @@ mod tests {
     }
 
     #[test]
+    fn one_of_the_greatest_and_of_the_least_is_enough() {
+        assert!(is_shown("for i in 1..N {", "i - 1", "max(0, N - 1)"));
+        assert!(!is_shown("for i in 0..N {", "i", "max(0, N - 1)"));
+        assert!(is_shown("for i in 0..N {", "min(i + 1, N - 1)", "N"));
+        assert!(is_shown("for i in 0..N {", "max(i - 1, 0)", "N"));
+        assert!(!is_shown("for i in 0..N {", "min(i - 1, 0)", "N"));
+        // The greatest of `M - i - 11` and a negative number is not negative.
+        let guarded = "for i in 0..N { if i <= max(M, i) - 11 { for j in i..i + 12 {";
+        assert!(is_shown(guarded, "j", "M + 1"));
+        assert!(!is_shown(guarded, "j", "M"));
+    }
+
+    #[test]
+    fn quotients_are_of_use_wherever_they_were_met() {
+        // There is an iteration of the second loop only if the block of the first is a whole one.
+        let blocks = "for b in 0..floor((N + 7) / 8) { for k in 2 * b + 1..floor(N / 4) { for i in 8 * b..8 * b + 8 {";
+        assert!(is_shown(blocks, "i", "N"));
+        assert!(!is_shown(&blocks.replace("2 * b + 1", "2 * b"), "i", "N"));
+    }
+
+    #[test]
     fn numbers_that_are_too_large_show_nothing() {
         assert!(!is_shown("for i in 0..N {", "9223372036854775807 * i + 9223372036854775807", "N"));
+    }
+
+    /// Whether the iterations of the parallel loops of a kernel are shown to stay apart.
+    fn is_apart(body: &str) -> bool {
+        let text = format!("kernel f(N, M; A: inout f64[N, M], B: in f64[N, M]) {{ {body} }}");
+        let shown = show(&loops::parse(&text).unwrap(), &[]);
+        assert!(shown.inside, "{text}");
+        shown.apart
+    }
+
+    #[test]
+    fn iterations_with_cells_of_their_own_are_apart() {
+        assert!(is_apart("parallel for i in 0..N { for j in 0..M { A[i, j] = B[i, j] } }"));
+        assert!(is_apart("for i in 0..N { parallel for j in 0..M { A[i, j] = A[i, j] + B[i, j] } }"));
+        assert!(is_apart("parallel for i in 0..N { parallel for j in 0..M { A[i, j] = B[i, j] } }"));
+        assert!(!is_apart("parallel for i in 0..N { for j in 0..M { if i < 3 { A[0, j] = B[i, j] } } }"));
+        assert!(!is_apart("for i in 0..N { parallel for j in 1..M { A[i, j] = A[i, j - 1] } }"));
+        assert!(is_apart("for i in 1..N { parallel for j in 1..M { A[i, j] = A[i - 1, j - 1] } }"));
+        assert!(!is_apart("parallel for i in 0..N { for j in 0..M { if i <= 0 { A[i, j] = A[N - 1, j] } } }"));
+    }
+
+    #[test]
+    fn iterations_that_only_read_the_same_cells_are_apart() {
+        assert!(is_apart("parallel for i in 0..N { for j in 0..M { A[i, j] = B[0, j] } }"));
+        // Of a row that nobody writes.
+        let row = "for k in 0..N { parallel for i in k + 1..N { for j in 0..M { A[i, j] = A[i, j] - A[k, j] } } }";
+        assert!(is_apart(row));
+        assert!(!is_apart(&row.replace("k + 1..N", "k..N")));
+    }
+
+    #[test]
+    fn tiles_are_apart() {
+        let tile = "parallel for t in 0..floor((N + 31) / 32) {
+            for i in 32 * t..min(N, 32 * t + 32) { for j in 0..M { A[i, j] = B[i, j] } } }";
+        assert!(is_apart(tile));
+        assert!(!is_apart(&tile.replace("t + 32)", "t + 33)")));
+        let stepping =
+            "parallel for t in 0..N by 4 { for i in t..min(N, t + 4) { for j in 0..M { A[i, j] = B[i, j] } } }";
+        assert!(is_apart(stepping));
+        assert!(!is_apart(&stepping.replace("by 4", "by 3")));
+        let backwards = "parallel for t in 0..N { for j in 0..M { A[N - 1 - t, j] = B[t, j] } }";
+        assert!(is_apart(backwards));
     }
 }

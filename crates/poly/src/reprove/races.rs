@@ -1,40 +1,24 @@
 //! Whether iterations of a parallel loop touch the same cells, one of them writing.
 
 use isl::{Dim, Map, PwAff, Set};
-use loops::{ArrayId, For, Parallel, Stmt, Target, Visit};
+use loops::ArrayId;
 
+use super::region::Region;
 use crate::fault::Attempt;
 use crate::sets::Params;
 
-/// A parallel loop that is walked through.
-pub(super) struct Region<'a> {
+/// What the iterations of a parallel loop touch.
+pub(super) struct Touched<'a> {
+    pub(super) region: Region<'a>,
     /// The dimension of its variable; those before are the same in all iterations.
     position: usize,
-    parallel: &'a Parallel,
-    /// The arrays that iterations write.
-    written: Vec<ArrayId>,
-    /// Arrays of which every iteration has its own.
-    own: Vec<ArrayId>,
     /// Iterations to cells.
     accesses: Vec<(ArrayId, Map, bool)>,
 }
 
-impl<'a> Region<'a> {
-    pub(super) fn new(f: &'a For, parallel: &'a Parallel, position: usize) -> Region<'a> {
-        let mut writes = Writes(Vec::new());
-        writes.block(&f.body);
-        Region { position, parallel, written: writes.0, own: parallel.private.clone(), accesses: Vec::new() }
-    }
-
-    /// Each iteration has this array for itself.
-    pub(super) fn own(&mut self, array: ArrayId) {
-        self.own.push(array);
-    }
-
-    /// Whether it matters who touches the array. What is reduced is only updated, which the verifier has seen.
-    pub(super) fn watches(&self, array: ArrayId) -> bool {
-        let reduced = self.parallel.reductions.iter().any(|reduction| reduction.array == array);
-        self.written.contains(&array) && !self.own.contains(&array) && !reduced
+impl<'a> Touched<'a> {
+    pub(super) fn new(region: Region<'a>, position: usize) -> Touched<'a> {
+        Touched { region, position, accesses: Vec::new() }
     }
 
     /// Keeps an access, which is a map from all loops around it to cells.
@@ -47,8 +31,8 @@ impl<'a> Region<'a> {
 
     /// An array in which two iterations may meet.
     pub(super) fn conflict(&self) -> Attempt<Option<ArrayId>> {
-        for array in self.written.iter().filter(|array| self.watches(**array)) {
-            let of_array = || self.accesses.iter().filter(|(found, ..)| found == array);
+        for array in self.region.watched() {
+            let of_array = || self.accesses.iter().filter(|(found, ..)| *found == array);
             let all = union(of_array().map(|(_, cells, _)| cells))?;
             let writes = union(of_array().filter(|(.., written)| *written).map(|(_, cells, _)| cells))?;
             let (Some(all), Some(writes)) = (all, writes) else { continue };
@@ -60,7 +44,7 @@ impl<'a> Region<'a> {
             let earlier = meet.clone().order_lt(before.0, before.1, after.0, after.1)?;
             let later = meet.order_gt(before.0, before.1, after.0, after.1)?;
             if !earlier.is_empty()? || !later.is_empty()? {
-                return Ok(Some(*array));
+                return Ok(Some(array));
             }
         }
         Ok(None)
@@ -90,19 +74,4 @@ pub(super) fn cells(params: &Params, domain: &Set, subscripts: Vec<Option<PwAff>
         cells = cells.flat_range_product(subscript)?;
     }
     Ok(cells.intersect_domain(domain.clone())?)
-}
-
-/// The arrays that statements write.
-struct Writes(Vec<ArrayId>);
-
-impl Visit for Writes {
-    fn stmt(&mut self, stmt: &Stmt) {
-        let array = match stmt {
-            Stmt::Store { array, .. } | Stmt::Scatter { array, .. } => Some(*array),
-            Stmt::Update { target: Target::Cell { array, .. }, .. } => Some(*array),
-            _ => None,
-        };
-        self.0.extend(array.filter(|array| !self.0.contains(array)));
-        self.descend_stmt(stmt);
-    }
 }
