@@ -38,9 +38,12 @@ fn rebase_loop(found: For) -> For {
     let start = weight(&found.lo);
     let mut best = (total(&found), found.clone());
     for offset in offsets.found {
+        if weight(&less(&found.lo, &offset)) > start {
+            continue;
+        }
         let shifted = shift(found.clone(), &offset);
         let shifted = (total(&shifted), shifted);
-        if weight(&shifted.1.lo) <= start && shifted.0 < best.0 {
+        if shifted.0 < best.0 {
             best = shifted;
         }
     }
@@ -49,10 +52,13 @@ fn rebase_loop(found: For) -> For {
 
 /// The loop with `var` in the place of `var - offset`.
 fn shift(found: For, offset: &Index) -> For {
-    let less = |index: Index| simplify_index(&Index::Sub(Box::new(index), Box::new(offset.clone())));
     let with = Index::Add(Box::new(Index::Var(found.var)), Box::new(offset.clone()));
     let body = Substitute { var: found.var, with: &with }.block(found.body);
-    For { lo: less(found.lo), hi: less(found.hi), body: Normal.block(body), ..found }
+    For { lo: less(&found.lo, offset), hi: less(&found.hi, offset), body: Normal.block(body), ..found }
+}
+
+fn less(index: &Index, offset: &Index) -> Index {
+    simplify_index(&Index::Sub(Box::new(index.clone()), Box::new(offset.clone())))
 }
 
 /// Brings index arithmetic into normal form again, and changes nothing else.
