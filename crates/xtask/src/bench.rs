@@ -9,6 +9,7 @@ mod ml;
 mod polybench;
 mod report;
 mod table;
+mod warm;
 
 use std::env;
 use std::fs;
@@ -110,6 +111,11 @@ pub(crate) fn measure(names: &[String]) -> Result<(), String> {
         && first == "ml"
     {
         return ml::measure(rest);
+    }
+    if let [first, rest @ ..] = names
+        && first == "warm"
+    {
+        return warm::measure(rest);
     }
     if let [only] = names
         && only == "layouts"

@@ -71,14 +71,14 @@ fn time_compilation(farkas: &Path, example: &str) -> Result<Vec<(String, f64)>, 
 }
 
 /// The arguments of the command in a `# run: farkas …` line.
-fn run_header(source: &str) -> Option<Vec<&str>> {
+pub(super) fn run_header(source: &str) -> Option<Vec<&str>> {
     let line = source.lines().find_map(|line| line.strip_prefix("# run:"))?;
     let mut words = line.split_whitespace();
     (words.next() == Some("farkas")).then(|| words.collect())
 }
 
 /// Examples down, stages across in the order in which they were first reported; running is no part of compiling.
-fn stage_table(compiled: &[(String, Vec<(String, f64)>)]) -> Table {
+pub(super) fn stage_table(compiled: &[(String, Vec<(String, f64)>)]) -> Table {
     let mut stages: Vec<&str> = Vec::new();
     for (stage, _) in compiled.iter().flat_map(|(_, times)| times) {
         if stage != "run" && !stages.contains(&stage.as_str()) {
