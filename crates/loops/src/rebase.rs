@@ -53,24 +53,33 @@ fn rebase_loop(found: For) -> For {
 /// The loop with `var` in the place of `var - offset`.
 fn shift(found: For, offset: &Index) -> For {
     let with = Index::Add(Box::new(Index::Var(found.var)), Box::new(offset.clone()));
-    let body = Substitute { var: found.var, with: &with }.block(found.body);
-    For { lo: less(&found.lo, offset), hi: less(&found.hi, offset), body: Normal.block(body), ..found }
+    let body = Shift { var: found.var, with: &with }.block(found.body);
+    For { lo: less(&found.lo, offset), hi: less(&found.hi, offset), body, ..found }
 }
 
 fn less(index: &Index, offset: &Index) -> Index {
     simplify_index(&Index::Sub(Box::new(index.clone()), Box::new(offset.clone())))
 }
 
-/// Brings index arithmetic into normal form again, and changes nothing else.
-struct Normal;
+/// Puts something in the place of a variable, and what uses it into normal form again; the rest is in it.
+struct Shift<'a> {
+    var: VarId,
+    with: &'a Index,
+}
 
-impl Rewrite for Normal {
+impl Rewrite for Shift<'_> {
     fn index(&mut self, index: Index) -> Index {
-        simplify_index(&index)
+        if !index.uses(self.var) {
+            return index;
+        }
+        simplify_index(&Substitute { var: self.var, with: self.with }.index(index))
     }
 
     fn cond(&mut self, cond: Cond) -> Cond {
-        simplify_cond(&cond)
+        if !VarsUsed::of_cond(&cond).contains(&self.var) {
+            return cond;
+        }
+        simplify_cond(&Substitute { var: self.var, with: self.with }.cond(cond))
     }
 }
 

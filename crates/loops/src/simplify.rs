@@ -3,6 +3,8 @@
 //! In: a kernel.  Out: one with the same effect, bit for bit: float arithmetic is left alone, and integer division
 //! keeps its run-time error.
 
+use std::collections::HashMap;
+
 use program::{ScalarType, UnaryOp, Value};
 
 use crate::concurrent::only_iteration;
@@ -27,10 +29,11 @@ fn rounds(mut kernel: Kernel, keeps_vectors: bool) -> Kernel {
     for array in &mut kernel.arrays {
         array.shape = Simplify::default().indices(std::mem::take(&mut array.shape));
     }
+    let mut simplify = Simplify { keeps_vectors, ..Simplify::default() };
     // What one round removes may leave a branch empty or a local unread; two rounds are usual.
     loop {
         let before = kernel.body.clone();
-        kernel.body = Simplify { keeps_vectors, ..Simplify::default() }.block(kernel.body);
+        kernel.body = simplify.block(kernel.body);
         kernel = prune(kernel);
         if kernel.body == before {
             return kernel;
@@ -48,11 +51,26 @@ struct Simplify {
     keeps_vectors: bool,
     /// The loops around, outermost first.
     ranges: Vec<Range>,
+    /// Normal forms: most subscripts occur again and again.
+    normal: HashMap<Index, Index>,
 }
 
 impl Rewrite for Simplify {
     fn index(&mut self, index: Index) -> Index {
-        let simple = simplify_index(&index);
+        if matches!(index, Index::Const(_) | Index::Param(_) | Index::Var(_)) {
+            return index;
+        }
+        let simple = match self.normal.get(&index) {
+            Some(known) => known.clone(),
+            None => {
+                let simple = simplify_index(&index);
+                self.normal.insert(index, simple.clone());
+                simple
+            }
+        };
+        if !has_quotient(&simple) {
+            return simple;
+        }
         let decided = decide_quotients(simple.clone(), &self.ranges);
         if decided == simple { simple } else { simplify_index(&decided) }
     }
@@ -83,6 +101,16 @@ impl Rewrite for Simplify {
                 stmt => vec![stmt],
             },
         }
+    }
+}
+
+/// Whether there is a division that ranges may decide.
+fn has_quotient(index: &Index) -> bool {
+    match index {
+        Index::Const(_) | Index::Param(_) | Index::Var(_) => false,
+        Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) | Index::Max(a, b) => has_quotient(a) || has_quotient(b),
+        Index::Mul(a, _) => has_quotient(a),
+        Index::FloorDiv(..) | Index::Mod(..) | Index::Select(..) => true,
     }
 }
 
