@@ -25,6 +25,8 @@ pub struct Chosen {
     pub proven: Proven,
     /// Who proposed it.
     pub origin: &'static str,
+    /// What it was compared by, if it was; only the order of two costs of one program means something.
+    pub cost: Option<u64>,
     /// The steps of recipes that make it, if there are any and they can be said.
     pub steps: Option<Vec<Reasoned>>,
 }
@@ -43,12 +45,18 @@ struct Candidate {
 }
 
 /// Chooses a schedule: the cheapest candidate that is proven. `allowed` is what the whole choice may take. With a machine, recipes are
-/// tried on it; without one, loops are only ordered.
-pub fn choose(subject: &Rc<Subject>, machine: Option<&Machine>, allowed: Allowance) -> diag::Result<Chosen> {
+/// tried on it; without one, loops are only ordered. So many that are proven are `passed_over`, as long as there are others.
+pub fn choose(
+    subject: &Rc<Subject>,
+    machine: Option<&Machine>,
+    mut passed_over: usize,
+    allowed: Allowance,
+) -> diag::Result<Chosen> {
     let mut candidates = candidates(subject, machine, allowed)?;
     // Equal costs keep their order.
     candidates.sort_by_key(|candidate| candidate.cost);
     let mut unknown = None;
+    let mut last = None;
     for candidate in candidates {
         let (origin, cost) = (candidate.origin, candidate.cost);
         tracing::debug!(
@@ -61,7 +69,12 @@ pub fn choose(subject: &Rc<Subject>, machine: Option<&Machine>, allowed: Allowan
         if let Some(machine) = machine {
             let share = allowed.part(RECIPE_SHARE);
             match subject.within(share, || with_recipes(subject, machine, &candidate)) {
-                Ok(Some(chosen)) => return Ok(chosen),
+                Ok(Some(chosen)) if passed_over == 0 => return Ok(chosen),
+                Ok(Some(chosen)) => {
+                    passed_over -= 1;
+                    last = Some(chosen);
+                    continue;
+                }
                 Ok(None) => {}
                 Err(diag::Error::Budget { spent, .. }) => {
                     tracing::warn!(spent_ms = spent.after.as_millis() as u64, origin, "recipes are given up");
@@ -74,10 +87,20 @@ pub fn choose(subject: &Rc<Subject>, machine: Option<&Machine>, allowed: Allowan
             continue;
         }
         match prove(subject, candidate.tree)? {
-            Verdict::Legal(proven) => return Ok(Chosen { proven, origin, steps: None }),
+            Verdict::Legal(proven) => {
+                let chosen = Chosen { proven, origin, cost: Some(cost), steps: None };
+                if passed_over == 0 {
+                    return Ok(chosen);
+                }
+                passed_over -= 1;
+                last = Some(chosen);
+            }
             Verdict::Illegal(violation) => tracing::debug!(origin, ?violation, "not legal"),
             Verdict::Unknown { spent } => unknown = unknown.or(Some(spent)),
         }
+    }
+    if let Some(last) = last {
+        return Ok(last);
     }
     match unknown {
         Some(spent) => Err(diag::Error::Budget { stage: "legality", spent }),
@@ -87,7 +110,7 @@ pub fn choose(subject: &Rc<Subject>, machine: Option<&Machine>, allowed: Allowan
 
 /// What recipes make of a tree, if there is something to make and the gate lets it pass.
 fn with_recipes(subject: &Rc<Subject>, machine: &Machine, candidate: &Candidate) -> diag::Result<Option<Chosen>> {
-    let Candidate { origin, tree, vectors, contractions, start, .. } = candidate;
+    let Candidate { origin, tree, cost, vectors, contractions, start } = candidate;
     let is_plain = tree.loops().all(|(_, found)| found.kind == LoopKind::Serial);
     if vectors.is_empty() && contractions.is_empty() && is_plain {
         return Ok(None);
@@ -102,7 +125,7 @@ fn with_recipes(subject: &Rc<Subject>, machine: &Machine, candidate: &Candidate)
     }
     threads::share(&mut plan)?;
     match prove(&plan.state.subject, plan.state.tree)? {
-        Verdict::Legal(proven) => Ok(Some(Chosen { proven, origin, steps: plan.steps })),
+        Verdict::Legal(proven) => Ok(Some(Chosen { proven, origin, cost: Some(*cost), steps: plan.steps })),
         Verdict::Illegal(violation) => {
             tracing::debug!(origin, ?violation, "recipes are not legal");
             Ok(None)

@@ -34,6 +34,13 @@ impl Progress {
     }
 }
 
+impl Progress {
+    /// Writes something else, which the bar stands behind.
+    pub(crate) fn aside(&self, write: impl FnOnce()) {
+        self.bar.suspend(write);
+    }
+}
+
 impl Drop for Progress {
     /// Nothing of it stays.
     fn drop(&mut self) {

@@ -124,6 +124,13 @@ fn check_type(name: &str, expected: ScalarType, given: ScalarType) -> Result<(),
     if expected == given { Ok(()) } else { Err(CallError::WrongType { name: name.to_string(), expected, given }) }
 }
 
+/// The sizes of a call with these arguments, by name.
+pub(crate) fn sizes_of(function: &Function, args: &Args<'_>) -> Result<Vec<(String, i64)>, CallError> {
+    let params = solve_sizes(function, args)?;
+    let written = function.params.iter().zip(params).filter(|(param, _)| param.derived.is_none());
+    Ok(written.map(|(param, value)| (param.name.clone(), value)).collect())
+}
+
 /// The extents of an array argument for the sizes that `args` give.
 pub(crate) fn shape_of(function: &Function, args: &Args<'_>, name: &str) -> Result<Vec<usize>, CallError> {
     let params = solve_sizes(function, args)?;

@@ -60,6 +60,8 @@ pub struct Options {
     pub recipes: Recipes,
     /// The machine that they are for; the host if nothing is said.
     pub machine: Option<Machine>,
+    /// Where a schedule is chosen, so many that would have been are passed over, as long as there are others. For those who compare.
+    pub passed_over: usize,
     /// When calls get code for their very sizes, with the same results.
     pub specialize: Specialize,
     /// What to compile to.
@@ -86,6 +88,7 @@ impl Default for Options {
             cpu: None,
             recipes: Recipes::Auto,
             machine: None,
+            passed_over: 0,
             specialize: Specialize::default(),
             target: Target::Cpu,
             device: Device::Any,
@@ -332,7 +335,36 @@ impl Program {
         Ok(Module::new(&self.source, functions, &self.engine.options))
     }
 
-    fn function(&self, name: &str) -> Result<&program::Function> {
+    /// The options that a function is compiled with.
+    pub(crate) fn options_of(&self, name: &str) -> Result<Options> {
+        Ok(self.engine.options_for(&self.source, self.function(name)?, &self.scheduled))
+    }
+
+    /// Compiles one function with other options.
+    pub(crate) fn compile_with(&self, name: &str, options: Options) -> Result<Function> {
+        let engine = Engine { options, memory: Arc::clone(&self.engine.memory) };
+        engine.compile_function(&self.source, self.function(name)?, &self.scheduled, self.log.clone())
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// What was noted under a key, by this process or another one.
+    pub(crate) fn note(&self, key: &Key) -> Option<String> {
+        let noted = self.engine.memory.note(key);
+        noted.or_else(|| self.engine.options.cache.directory()?.recall(key))
+    }
+
+    /// Notes something under a key, where others find it if the cache is one that they share.
+    pub(crate) fn take_note(&self, key: &Key, text: &str) {
+        self.engine.memory.take_note(*key, text);
+        if let Some(directory) = self.engine.options.cache.directory() {
+            directory.remember(key, text);
+        }
+    }
+
+    pub(crate) fn function(&self, name: &str) -> Result<&program::Function> {
         let known = || self.functions.iter().map(|function| function.name.clone()).collect();
         let unknown = || Error::Call(CallError::UnknownFunction { name: name.to_string(), known: known() });
         self.functions.iter().find(|function| function.name == name).ok_or_else(unknown)
@@ -467,6 +499,11 @@ impl Function {
     /// The text forms that were asked for, in the order of the pipeline.
     pub fn texts(&self) -> &[(Emit, String)] {
         &self.0.log.texts
+    }
+
+    /// What its schedule was expected to cost when it was chosen. None for one that somebody wrote, or that came from a cache.
+    pub fn cost(&self) -> Option<u64> {
+        self.0.log.cost
     }
 
     /// Prepares calls for one set of sizes, which then take next to no time beside the work itself.

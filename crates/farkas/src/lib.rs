@@ -42,6 +42,7 @@ mod special;
 mod stored;
 mod target;
 mod threads;
+pub mod tune;
 mod views;
 
 pub use args::{Args, Element, ScalarArg};

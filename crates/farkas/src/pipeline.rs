@@ -52,6 +52,8 @@ pub(crate) struct Log {
     pub(crate) timings: Vec<Timing>,
     pub(crate) texts: Vec<(Emit, String)>,
     pub(crate) replayed: Option<poly::Replayed>,
+    /// What the schedule was expected to cost, where it was chosen.
+    pub(crate) cost: Option<u64>,
 }
 
 impl Log {
@@ -131,6 +133,7 @@ pub(crate) fn compile(
         }
         let subject = line.analyse(ctx)?;
         let decided = line.stage("schedule", |line| line.decide(ctx, &subject))?;
+        line.log.cost = decided.cost;
         line.emit_schedule(&decided)?;
         line.replay(&decided.proven)?;
         let kernel = line.generate(&decided.proven)?;
@@ -180,7 +183,7 @@ pub(crate) fn generate(source: &Source, proven: &Proven, options: &Options, log:
     let function = &proven.subject().scop.function;
     let mut line = Line::new(source, function, options, log);
     deadline::within(line.started, options.time_limit, || {
-        line.emit_schedule(&Decided { proven: proven.clone(), steps: None })?;
+        line.emit_schedule(&Decided { proven: proven.clone(), steps: None, cost: None })?;
         let kernel = line.generate(proven)?;
         line.finish(kernel)
     })
@@ -202,6 +205,8 @@ fn proven(followed: Followed, text: &Source) -> Result<Proven> {
 struct Decided {
     proven: Proven,
     steps: Option<Vec<Reasoned>>,
+    /// What it was expected to cost, if it was chosen.
+    cost: Option<u64>,
 }
 
 impl<'a> Line<'a> {
@@ -285,6 +290,7 @@ impl<'a> Line<'a> {
     fn decide(&mut self, ctx: &Context, subject: &Rc<Subject>) -> Result<Decided> {
         let (source, options) = (self.source, self.options);
         let subject = &self.laid_out(subject)?;
+        let mut cost = None;
         let (followed, steps) = match (&options.schedule, options.order) {
             (Some(Schedule::Tree(text)), _) => {
                 let refuse = |diagnostics| Error::user(text, diagnostics);
@@ -302,15 +308,17 @@ impl<'a> Line<'a> {
             (None, Order::Original) => (self.poly(choice::follow(subject, &[], source))?, None),
             (None, Order::Written | Order::Scheduled) => {
                 let machine = options.facts();
-                let mut chosen = self.poly(choice::choose(subject, machine.as_ref(), self.allowed()))?;
+                let mut chosen =
+                    self.poly(choice::choose(subject, machine.as_ref(), options.passed_over, self.allowed()))?;
                 if options.target != Target::Cpu && options.recipes == Recipes::Auto {
                     chosen = self.poly(choice::spread(chosen, self.allowed()))?;
                 }
+                cost = chosen.cost;
                 (Followed::Proven(Box::new(chosen.proven)), chosen.steps)
             }
         };
         let proven = proven(followed, options.schedule.as_ref().map_or(source, Schedule::text))?;
-        Ok(Decided { proven, steps: steps.filter(|steps: &Vec<Reasoned>| !steps.is_empty()) })
+        Ok(Decided { proven, steps: steps.filter(|steps: &Vec<Reasoned>| !steps.is_empty()), cost })
     }
 
     /// The program with its arrays kept where the function says, before anybody decides about its order.
@@ -453,7 +461,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    fn emit_schedule(&mut self, Decided { proven, steps }: &Decided) -> Result<()> {
+    fn emit_schedule(&mut self, Decided { proven, steps, .. }: &Decided) -> Result<()> {
         let (subject, tree) = (proven.subject(), proven.tree());
         let scop = &subject.scop;
         if subject.written.is_some() {

@@ -170,8 +170,8 @@ pub enum CallError {
         "this library was built without the feature `cuda`, so it cannot launch anything; `Device::Emulate` runs without a GPU"
     )]
     NoLauncher,
-    /// A call of PTX is to be prepared.
-    #[error("only calls of code for this machine can be prepared, and this is PTX")]
+    /// A call of PTX is to be prepared, or PTX to be tuned.
+    #[error("only code for this machine can be prepared or tuned, and this is PTX")]
     NoMachineCode,
     /// The code refused the arguments, or failed while it ran.
     #[error(transparent)]

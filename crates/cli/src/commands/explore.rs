@@ -183,7 +183,10 @@ fn measure(
     let measured = explore::measure(engine, source, &function.name, &options.space, rows, |compiled| {
         let given = match &mut given {
             Some(given) => given,
-            None => given.insert(inputs::load(compiled, &options.sizes, &inputs)?),
+            None => {
+                let shape_of = |args: &farkas::Args<'_>, name: &str| compiled.shape_of(args, name);
+                given.insert(inputs::load(function, &shape_of, &options.sizes, &inputs)?)
+            }
         };
         let (_, time) = run::execute(compiled, options.repeat, given, |_| {})?;
         done += 1;

@@ -3,6 +3,7 @@
 //! In: a program and words such as `A=rand:1`.  Out: results. Output files appear together, and only if nothing failed.
 
 pub(super) mod inputs;
+mod tune;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -100,6 +101,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "R", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
 
+    /// Run it with several schedules first, and take the fastest, which is remembered for runs with the same sizes;
+    /// after Ctrl-C, the next --tune goes on where this one was
+    #[arg(long)]
+    tune: bool,
+
     #[command(flatten)]
     compile: Compile,
 }
@@ -119,8 +125,25 @@ pub(crate) fn run(options: &Options, terminal: &Terminal) -> Result<(), Failure>
     check_names(options, &signature)?;
     let targets = targets(options)?;
 
-    let function = program.compile(&signature.name)?;
-    let given = inputs::load(&function, &options.sizes, &options.inputs)?;
+    let shape_of = |args: &Args<'_>, array: &str| program.shape_of(&signature.name, args, array);
+    let given = match inputs::load(&signature, &shape_of, &options.sizes, &options.inputs) {
+        Ok(given) => given,
+        Err(failure) => {
+            // What is wrong with the program comes first.
+            program.compile(&signature.name)?;
+            return Err(failure);
+        }
+    };
+    let function = match program.sizes_of(&signature.name, &given.args()) {
+        Ok(sizes) => {
+            if options.tune {
+                tune::tune(&program, &signature.name, &sizes, &given)?;
+            }
+            program.compile_for(&signature.name, &sizes)?
+        }
+        // The call will say what is wrong with them.
+        Err(_) => program.compile(&signature.name)?,
+    };
     let progress = Progress::new(options.repeat.into(), "runs");
     let (results, time) = execute(&function, options.repeat, &given, |done| progress.tell(done.into()))?;
     drop(progress);

@@ -16,4 +16,5 @@ mod run;
 mod stages;
 mod support;
 mod texts;
+mod tune;
 mod used;

@@ -45,7 +45,7 @@ pub struct CacheDirectory {
 /// How much is in a cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheSize {
-    /// Functions that were compiled, each for some options.
+    /// Functions that were compiled, each for some options, and what tuning has found out about some.
     pub functions: usize,
     /// Of all files.
     pub bytes: u64,

@@ -29,6 +29,7 @@ impl Key {
             worth_sharing: _,
             recipes: _,
             machine: _,
+            passed_over,
             // The code for all sizes is what is kept.
             specialize: _,
             target,
@@ -45,7 +46,7 @@ impl Key {
         let limits = format!("{time_limit:?} {operation_limit:?} {memory_limit:?}");
         // Recipes and the machine that they are for.
         let facts = options.facts();
-        let choices = format!("{order:?} {strict_order} {math:?} {cpu:?} {target} {device:?} {facts:?}");
+        let choices = format!("{order:?} {strict_order} {math:?} {cpu:?} {target} {device:?} {facts:?} {passed_over}");
         Key::of([compiler(), function, source.text(), &limits, &choices, kind, script])
     }
 
@@ -108,6 +109,7 @@ mod tests {
             Options { math: crate::Math::Fast, ..Options::default() },
             Options { order: crate::Order::Original, ..Options::default() },
             Options { recipes: crate::Recipes::None, ..Options::default() },
+            Options { passed_over: 1, ..Options::default() },
             Options { schedule: Some(script), ..Options::default() },
         ] {
             assert_ne!(key, Key::new(&source, "f", &changed), "{changed:?}");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use farkas::{Args, Argument, CallError, Error, Function, Role};
+use farkas::{Args, Argument, CallError, Error, Role, Signature};
 
 use crate::commands::run::Written;
 use crate::data::literal::Literal;
@@ -44,13 +44,17 @@ impl Given {
     }
 }
 
+/// Who knows the shapes of arrays: given what is known of a call, and the name of one.
+pub(in crate::commands) type ShapeOf<'a> = dyn Fn(&Args<'_>, &str) -> Result<Vec<usize>, Error> + 'a;
+
 /// Loads or makes all inputs. Each input of the function must be there.
 pub(in crate::commands) fn load(
-    function: &Function,
+    signature: &Signature,
+    shape_of: &ShapeOf<'_>,
     sizes: &[Named<i64>],
     inputs: &[Named<Origin>],
 ) -> Result<Given, Failure> {
-    let arguments = &function.signature().args;
+    let arguments = &signature.args;
     let origin =
         |argument: &Argument| inputs.iter().find(|input| input.name == argument.name).map(|input| &input.value);
     // First what has a shape of its own, because the others' shapes follow from it.
@@ -76,10 +80,10 @@ pub(in crate::commands) fn load(
         }
         for (argument, array) in arguments.iter().zip(&arrays) {
             shapes.push(match array {
-                None => match function.shape_of(&args, &argument.name) {
+                None => match shape_of(&args, &argument.name) {
                     Ok(shape) => shape,
                     Err(Error::Call(CallError::MissingSize { name })) => {
-                        return Err(missing_sizes(function, args, &argument.name, name));
+                        return Err(missing_sizes(shape_of, args, &argument.name, name));
                     }
                     Err(error) => return Err(error.into()),
                 },
@@ -110,10 +114,10 @@ pub(in crate::commands) fn load(
 }
 
 /// Names all sizes that nothing shows: pretends to know one after the other until none is missing.
-fn missing_sizes(function: &Function, mut args: Args<'_>, argument: &str, first: String) -> Failure {
+fn missing_sizes(shape_of: &ShapeOf<'_>, mut args: Args<'_>, argument: &str, first: String) -> Failure {
     let mut missing = vec![first.clone()];
     args.size(&first, 1);
-    while let Err(Error::Call(CallError::MissingSize { name })) = function.shape_of(&args, argument) {
+    while let Err(Error::Call(CallError::MissingSize { name })) = shape_of(&args, argument) {
         args.size(&name, 1);
         missing.push(name);
     }
