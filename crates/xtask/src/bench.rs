@@ -113,6 +113,11 @@ pub(crate) fn measure(names: &[String]) -> Result<(), String> {
         return ml::measure(rest);
     }
     if let [first, rest @ ..] = names
+        && first == "model"
+    {
+        return polybench::model::measure(&polybench::Options::read_or("medium", rest)?);
+    }
+    if let [first, rest @ ..] = names
         && first == "warm"
     {
         return warm::measure(rest);

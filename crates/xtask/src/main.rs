@@ -31,6 +31,8 @@ Commands:
                   measure the PolyBench kernels against gcc, clang and Polly; FOLDER holds PolyBench/C, if its
                   programs are to be the peers instead of our own C; figures go to target/bench
   bench warm [NAME…]  measure a second process whose loops are in the cache, by stage: matmul and PolyBench
+  bench model [--size …] [--filter NAME,…]  compare the order of candidates by cost with that by time: Kendall's tau
+                  on the PolyBench kernels, of size medium unless told
   bench layouts   measure functions with an array in two layouts against each other
   bench ml [NAME…]  measure kernels of machine learning against NumPy, Numba and JAX, installed in target/
   fuzz [--minutes N]  throw hostile command lines at the release build (10 minutes unless told)

@@ -28,7 +28,7 @@ pub(super) enum Kind {
 /// What all contenders of one kernel share.
 pub(super) struct Setting<'a> {
     pub(super) farkas: &'a Path,
-    pub(super) program: &'a str,
+    pub(super) program: String,
     /// The folder of the kernel's files.
     pub(super) place: &'a Path,
     pub(super) kernel: &'a Kernel,
@@ -131,8 +131,8 @@ fn framed_words(setting: &Setting<'_>) -> Vec<String> {
     [setting.place.to_string_lossy().into_owned()].into_iter().chain(sizes).chain(scalars).collect()
 }
 
-fn farkas_words(setting: &Setting<'_>, options: &[String]) -> Vec<String> {
-    let mut words = vec!["run".to_owned(), setting.program.to_owned(), "--time".to_owned()];
+pub(super) fn farkas_words(setting: &Setting<'_>, options: &[String]) -> Vec<String> {
+    let mut words = vec!["run".to_owned(), setting.program.clone(), "--time".to_owned()];
     words.extend(options.iter().cloned());
     for (name, size) in &setting.arguments.sizes {
         words.extend(["-D".to_owned(), format!("{name}={size}")]);

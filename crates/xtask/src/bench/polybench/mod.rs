@@ -9,16 +9,18 @@ mod contenders;
 mod data;
 mod frame;
 mod kernels;
+pub(super) mod model;
 mod options;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::report::{Limits, Ratio, Report, Row, Work};
 use crate::process::{build_farkas, capture, command, complain, heading};
 use crate::setup;
 use contenders::Contender;
+use data::Arguments;
 use frame::Signature;
 use kernels::Kernel;
 pub(super) use options::Options;
@@ -101,7 +103,8 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn measure(&mut self, contenders: &[Contender]) -> Result<Row, String> {
+    /// Writes the arguments of the kernel to files, in a folder of its own; also gives the C source of the program's own order.
+    fn lay_out(&self) -> Result<(String, PathBuf, Arguments), String> {
         let sizes = self.kernel.sizes[self.options.size];
         let program = format!("examples/polybench/{}.fks", self.kernel.name);
         let plain = ["build", &program, "--emit=c", "--order=original", "--recipes=none"];
@@ -111,21 +114,32 @@ impl Bench<'_> {
         let place = self.folder.join("polybench").join(self.kernel.name);
         fs::create_dir_all(&place).map_err(|error| format!("{}: {error}", place.display()))?;
         let arguments = data::write(&place, self.kernel, &signature, sizes)?;
+        Ok((source, place, arguments))
+    }
+
+    fn setting<'a>(&'a self, place: &'a Path, arguments: &'a Arguments) -> contenders::Setting<'a> {
+        contenders::Setting {
+            farkas: self.farkas,
+            program: format!("examples/polybench/{}.fks", self.kernel.name),
+            place,
+            kernel: self.kernel,
+            dataset: kernels::SIZES[self.options.size],
+            sources: self.options.sources.as_deref(),
+            arguments,
+        }
+    }
+
+    fn measure(&mut self, contenders: &[Contender]) -> Result<Row, String> {
+        let sizes = self.kernel.sizes[self.options.size];
+        let (source, place, arguments) = self.lay_out()?;
+        let signature = Signature::read(&source).ok_or("the C source does not say its signature")?;
         fs::write(place.join("kernel.c"), &source).map_err(|error| error.to_string())?;
         let framed = frame::write_program(&signature, "kernel.c")?;
         fs::write(place.join("main.c"), framed).map_err(|error| error.to_string())?;
 
         let mut runs = Vec::new();
         for contender in contenders {
-            let setting = contenders::Setting {
-                farkas: self.farkas,
-                program: &program,
-                place: &place,
-                kernel: self.kernel,
-                dataset: kernels::SIZES[self.options.size],
-                sources: self.options.sources.as_deref(),
-                arguments: &arguments,
-            };
+            let setting = self.setting(&place, &arguments);
             // A peer that cannot be built is a hole in the table, not the end.
             let run =
                 contender.prepare(&setting).inspect_err(|error| complain(format!("  {}: {error}", contender.name)));

@@ -17,8 +17,13 @@ pub(in crate::bench) struct Options {
 
 impl Options {
     pub(in crate::bench) fn read(words: &[String]) -> Result<Options, String> {
-        let large = SIZES.iter().position(|&size| size == "large").unwrap_or_default();
-        let mut options = Options { size: large, filters: Vec::new(), rounds: 3, sources: None };
+        Options::read_or("large", words)
+    }
+
+    /// The same with another size where none is given.
+    pub(in crate::bench) fn read_or(size: &str, words: &[String]) -> Result<Options, String> {
+        let usual = SIZES.iter().position(|&known| known == size).unwrap_or_default();
+        let mut options = Options { size: usual, filters: Vec::new(), rounds: 3, sources: None };
         let mut words = words.iter();
         while let Some(flag) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("`{flag}` needs a value"));
