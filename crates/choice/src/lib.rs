@@ -15,6 +15,7 @@ mod follow;
 mod machine;
 mod recipes;
 mod repair;
+mod saving;
 mod written;
 
 pub use candidates::{Chosen, choose, own_order};
@@ -22,4 +23,5 @@ pub use follow::{Followed, follow, load, not_a_tree};
 pub use machine::Machine;
 pub use recipes::Reasoned;
 pub use recipes::grid::spread;
+pub use saving::{Saving, savings};
 pub use written::written;

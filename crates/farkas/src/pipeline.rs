@@ -314,11 +314,29 @@ impl<'a> Line<'a> {
                     chosen = self.poly(choice::spread(chosen, self.allowed()))?;
                 }
                 cost = chosen.cost;
-                (Followed::Proven(Box::new(chosen.proven)), chosen.steps)
+                let steps = match chosen.steps {
+                    // For a GPU, the cost has nothing to say.
+                    Some(steps) if options.target == Target::Cpu => Some(self.with_savings(subject, steps)?),
+                    steps => steps,
+                };
+                (Followed::Proven(Box::new(chosen.proven)), steps)
             }
         };
         let proven = proven(followed, options.schedule.as_ref().map_or(source, Schedule::text))?;
         Ok(Decided { proven, steps: steps.filter(|steps: &Vec<Reasoned>| !steps.is_empty()), cost })
+    }
+
+    /// The steps, with what each is expected to save beside its reason, if they are to be shown.
+    fn with_savings(&self, subject: &Rc<Subject>, mut steps: Vec<Reasoned>) -> Result<Vec<Reasoned>> {
+        if !self.options.emit.contains(&Emit::Script) {
+            return Ok(steps);
+        }
+        let savings = self.poly(choice::savings(subject, steps.iter().map(|reasoned| &reasoned.step)))?;
+        for (Reasoned { why, .. }, saving) in steps.iter_mut().zip(savings) {
+            let text = saving.map(|saving| saving.text()).unwrap_or_default();
+            *why = [why.as_str(), &text].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+        }
+        Ok(steps)
     }
 
     /// The program with its arrays kept where the function says, before anybody decides about its order.
