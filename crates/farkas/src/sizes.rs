@@ -122,10 +122,10 @@ fn check(function: &Function, values: &[i64], dimensions: &[Dimension<'_>]) -> R
 /// Whether index arithmetic stays within 64 bits.
 pub(crate) fn check_index_arithmetic(
     function: &Function,
-    kernel: &loops::Kernel,
+    kernel: &loops::Verified,
     values: &[i64],
 ) -> Result<(), CallError> {
-    match loops::index_arithmetic_fits(kernel, values) {
+    match kernel.index_arithmetic_fits(values) {
         true => Ok(()),
         false => Err(CallError::IndexOverflow { sizes: show(function, values) }),
     }

@@ -40,7 +40,7 @@ impl InBounds {
     /// After [`verify`](crate::verify()).
     pub fn verified(self) -> diag::Result<Verified> {
         check(&self.0)?;
-        Ok(Verified { kernel: self.0, in_bounds: true })
+        Ok(Verified::new(self.0, true))
     }
 
     /// The kernel, which anyone may change, and about which nothing is known any more.

@@ -20,7 +20,7 @@ impl Verified {
         }
         let kernel = fix(self.kernel.clone(), sizes);
         check(&kernel)?;
-        Ok(Verified { kernel, in_bounds: self.in_bounds })
+        Ok(Verified::new(kernel, self.in_bounds))
     }
 }
 
@@ -44,7 +44,7 @@ impl Verified {
         let strides = given.iter().enumerate().map(stride).collect();
         decl.strides = Some(strides);
         kernel.params.extend(names);
-        Ok(Verified { kernel, in_bounds: self.in_bounds })
+        Ok(Verified::new(kernel, self.in_bounds))
     }
 }
 

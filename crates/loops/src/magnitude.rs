@@ -9,12 +9,22 @@ use crate::{For, Index, Kernel, Stmt};
 /// Intermediate sums must stay below this, a quarter of what `i64` holds, so that no back end's regrouping overflows.
 const LIMIT: i128 = 1 << 61;
 
+/// The largest size that is worth asking about, as a power of two: no array of so many elements fits in any memory.
+const LARGEST_TRIED: u32 = 48;
+
 /// Whether all index arithmetic of a kernel stays in 64 bits for these parameters.
 pub fn index_arithmetic_fits(kernel: &Kernel, params: &[i64]) -> bool {
     let mut bounds = Bounds { params, vars: vec![0; kernel.vars.len()], fits: true };
     kernel.arrays.iter().flat_map(|array| &array.shape).for_each(|extent| bounds.index(extent));
     bounds.block(&kernel.body);
     bounds.fits
+}
+
+/// Sizes from 0 to the result are ones for which it fits, whatever each of them is: a bound of an expression grows with every size, never
+/// shrinks. None if there are no such sizes.
+pub(crate) fn sizes_that_fit(kernel: &Kernel) -> Option<i64> {
+    let fits = |power: &u32| index_arithmetic_fits(kernel, &vec![1 << power; kernel.params.len()]);
+    (0..=LARGEST_TRIED).rev().find(fits).map(|power| 1 << power)
 }
 
 struct Bounds<'a> {
@@ -72,6 +82,24 @@ mod tests {
         assert!(index_arithmetic_fits(&kernel, &[1 << 40]));
         assert!(!index_arithmetic_fits(&kernel, &[1 << 60]));
         assert!(!index_arithmetic_fits(&kernel, &[i64::MAX]));
+    }
+
+    #[test]
+    fn sizes_that_are_known_to_fit_need_no_second_look() {
+        let known = |index: &str| {
+            let text = format!("kernel f(N, M; A: out i64[N]) {{\n    A[0] = index({index})\n}}\n");
+            let kernel = crate::parse(&text).unwrap();
+            let verified = crate::verify(kernel.clone()).unwrap();
+            let known = sizes_that_fit(&kernel);
+            let most = known.unwrap_or(1);
+            for sizes in [[0, 0], [most, 1], [2 * most, most], [i64::MAX, i64::MAX], [-1, i64::MIN + 1]] {
+                assert_eq!(verified.index_arithmetic_fits(&sizes), index_arithmetic_fits(&kernel, &sizes));
+            }
+            known
+        };
+        assert_eq!(known("N + M"), Some(1 << LARGEST_TRIED));
+        assert_eq!(known("1048576 * N - 1048576 * M"), Some(1 << 39));
+        assert_eq!(known("4611686018427387904 * N"), None);
     }
 
     #[test]

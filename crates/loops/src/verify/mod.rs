@@ -10,9 +10,11 @@ mod shared;
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::Deref;
+use std::sync::OnceLock;
 
 use program::{BinaryOp, Role, ScalarType, UnaryOp};
 
+use crate::magnitude::{index_arithmetic_fits, sizes_that_fit};
 use crate::walk::Visit;
 use crate::{
     ArrayId, Cond, Each, Expr, ExprKind, For, Index, Kernel, LocalDecl, LocalId, LoopKind, ParamId, Stmt, Target,
@@ -24,9 +26,24 @@ use crate::{
 pub struct Verified {
     pub(crate) kernel: Kernel,
     pub(crate) in_bounds: bool,
+    /// Sizes up to this need no look at the loops to know that index arithmetic fits; found when it is first asked for.
+    known_to_fit: OnceLock<Option<i64>>,
 }
 
 impl Verified {
+    /// For those who have verified the kernel, or changed a verified one as they may.
+    pub(crate) fn new(kernel: Kernel, in_bounds: bool) -> Verified {
+        Verified { kernel, in_bounds, known_to_fit: OnceLock::new() }
+    }
+
+    /// Whether all index arithmetic stays in 64 bits for these parameters, as [`index_arithmetic_fits`] says. A call asks this every time, so the
+    /// loops are not walked for sizes that are small enough by a wide margin.
+    pub fn index_arithmetic_fits(&self, params: &[i64]) -> bool {
+        let known = *self.known_to_fit.get_or_init(|| sizes_that_fit(&self.kernel));
+        known.is_some_and(|most| params.iter().all(|size| (0..=most).contains(size)))
+            || index_arithmetic_fits(&self.kernel, params)
+    }
+
     /// The kernel, which anyone may change again.
     pub fn into_kernel(self) -> Kernel {
         self.kernel
@@ -41,7 +58,7 @@ impl Verified {
         let kernel = hoist(self.kernel.clone());
         let verdict = if cfg!(debug_assertions) { check(&kernel) } else { Ok(()) };
         debug_assert!(verdict.is_ok(), "hoist broke the kernel: {verdict:?}\n{kernel}");
-        Verified { kernel, in_bounds: true }
+        Verified::new(kernel, true)
     }
 
     /// After [`spread_sums`], for those who run iterations of vector loops one after the other.
@@ -50,7 +67,7 @@ impl Verified {
         let verdict = if cfg!(debug_assertions) { check(&kernel) } else { Ok(()) };
         debug_assert!(verdict.is_ok(), "spread_sums broke the kernel: {verdict:?}\n{kernel}");
         // The cells of lanes are in bounds by how they are made; nothing else has changed.
-        Verified { kernel, in_bounds: self.in_bounds }
+        Verified::new(kernel, self.in_bounds)
     }
 
     /// Whether subscripts in index arithmetic are proven to be in bounds, so that nobody has to check them at run time.
@@ -87,7 +104,7 @@ impl fmt::Display for Verified {
 /// Whether subscripts are in bounds is not known of the result: code of it checks them.
 pub fn verify(kernel: Kernel) -> diag::Result<Verified> {
     check(&kernel)?;
-    Ok(Verified { kernel, in_bounds: false })
+    Ok(Verified::new(kernel, false))
 }
 
 pub(crate) fn check(kernel: &Kernel) -> diag::Result<()> {
