@@ -1,11 +1,13 @@
-//! Takes away what nothing needs: values, and what loops carry in vain or without changing it.
+//! Takes away what nothing needs: values, those that are made twice, and what loops carry in vain or without changing it.
 
+use super::share::find_shared;
 use crate::lanes::ir::{Loop, Program, Stmt, ValueId};
 
 /// The same program with only what its effects depend on.
 pub(super) fn clean(mut program: Program) -> Program {
     let mut names: Vec<ValueId> = (0..program.types.len()).map(|id| ValueId(id as u32)).collect();
     find_unchanged(&program.body, &mut names);
+    find_shared(&program, &mut names);
     program.body = rename(std::mem::take(&mut program.body), &names);
     let mut needed = vec![false; program.types.len()];
     while mark(&program.body, &mut needed) {}
@@ -82,7 +84,7 @@ fn keep(body: Vec<Stmt>, needed: &[bool]) -> Vec<Stmt> {
 }
 
 /// What a value stands for, following names to their end.
-fn resolve(names: &[ValueId], value: ValueId) -> ValueId {
+pub(super) fn resolve(names: &[ValueId], value: ValueId) -> ValueId {
     let mut value = value;
     while names[value.index()] != value {
         value = names[value.index()];

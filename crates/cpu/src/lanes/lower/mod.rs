@@ -18,6 +18,7 @@ mod functions;
 mod gather;
 mod index;
 mod nest;
+mod share;
 mod targets;
 
 use std::collections::BTreeMap;

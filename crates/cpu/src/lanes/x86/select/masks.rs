@@ -265,27 +265,20 @@ impl Selector<'_> {
     pub(super) fn prefix(&mut self, value: ValueId, count: ValueId) -> diag::Result<()> {
         let count = self.word(count);
         let group = i64::from(self.cut.group);
-        for (position, to) in self.result(value).into_iter().enumerate() {
-            // The number of lanes of this piece, from none to all.
-            let (rest, most) = (self.general(), self.general());
-            self.copy(rest, count);
+        let pieces = self.result(value);
+        let lanes = group * pieces.len() as i64;
+        if self.cut.wide512 && group < 32 && lanes <= 64 {
+            let bits = self.prefix_bits(count, 0, lanes);
+            self.cut_bits(&pieces, bits);
+            return Ok(());
+        }
+        for (position, to) in pieces.into_iter().enumerate() {
             let before = group * position as i64;
-            self.set_word(most, before + group);
-            self.compare_words(rest, Operand::Reg(most, View::Q));
-            self.general_op(Code::Cmovg_r64_rm64, rest, Operand::Reg(most, View::Q));
-            self.compare_words(rest, Operand::Imm(before));
-            // Set after the comparison, so that it may be what is compared with.
-            self.set_word(most, before);
-            self.general_op(Code::Cmovl_r64_rm64, rest, Operand::Reg(most, View::Q));
-            self.general_op(Code::Add_rm64_imm32, rest, Operand::Imm(-before));
             if self.cut.wide512 {
-                let (ones, bits) = (self.general(), self.general());
-                self.set_word(ones, -1);
-                let operands =
-                    vec![Operand::Reg(bits, View::Q), Operand::Reg(ones, View::Q), Operand::Reg(rest, View::Q)];
-                self.push(Code::VEX_Bzhi_r64_rm64_r64, First::Written, operands);
+                let bits = self.prefix_bits(count, before, group);
                 self.mask_from(to, bits);
             } else {
+                let rest = self.within(count, before, group);
                 let ty = integer_type(self.cut.widest as usize);
                 let splat = self.vector();
                 self.splat_word(splat, rest, ty.bytes(), self.mask_view())?;
@@ -297,6 +290,49 @@ impl Selector<'_> {
             }
         }
         Ok(())
+    }
+
+    /// How many of the `most` lanes behind the first `before` are among the first `count`, from none to all.
+    fn within(&mut self, count: VReg, before: i64, most: i64) -> VReg {
+        let (rest, limit) = (self.general(), self.general());
+        self.copy(rest, count);
+        self.set_word(limit, before + most);
+        self.compare_words(rest, Operand::Reg(limit, View::Q));
+        self.general_op(Code::Cmovg_r64_rm64, rest, Operand::Reg(limit, View::Q));
+        self.compare_words(rest, Operand::Imm(before));
+        // Set after the comparison, so that it may be what is compared with.
+        self.set_word(limit, before);
+        self.general_op(Code::Cmovl_r64_rm64, rest, Operand::Reg(limit, View::Q));
+        if before != 0 {
+            self.general_op(Code::Add_rm64_imm32, rest, Operand::Imm(-before));
+        }
+        rest
+    }
+
+    /// The same as that many bits, of at most 64.
+    fn prefix_bits(&mut self, count: VReg, before: i64, most: i64) -> VReg {
+        let rest = self.within(count, before, most);
+        let (ones, bits) = (self.general(), self.general());
+        self.set_word(ones, -1);
+        let operands = vec![Operand::Reg(bits, View::Q), Operand::Reg(ones, View::Q), Operand::Reg(rest, View::Q)];
+        self.push(Code::VEX_Bzhi_r64_rm64_r64, First::Written, operands);
+        bits
+    }
+
+    /// Pieces of a mask from the bits of all of them. Those past the group of a piece stay zero.
+    fn cut_bits(&mut self, pieces: &[VReg], bits: VReg) {
+        for (position, to) in pieces.iter().enumerate() {
+            let own = self.general();
+            self.copy(own, bits);
+            if position > 0 {
+                let before = i64::from(self.cut.group) * position as i64;
+                self.general_op(Code::Shr_rm64_imm8, own, Operand::Imm(before));
+            }
+            if position + 1 < pieces.len() {
+                self.general_op(Code::And_rm64_imm32, own, Operand::Imm(self.full_bits()));
+            }
+            self.mask_from(*to, own);
+        }
     }
 
     /// Ends the program at the first piece with a lane whose index is not below the extent.
