@@ -75,6 +75,38 @@ fn a_register_tile_stays_in_registers() {
 }
 
 #[test]
+fn rows_compute_what_they_have_in_common_once() {
+    let text = "kernel tile(K; alpha: f32; A: in f32[K, 4], B: in f32[K, 16], C: inout f32[4, 16]) {
+        vector(16) for j in 0..16 {
+            for k in 0..K {
+                unroll for i in 0..4 {
+                    C[i, j] += B[k, j] * alpha * A[k, i]
+                }
+            }
+        }
+    }";
+    let lanes = agree(text, &[9], &[Value::F32(1.5)], &[floats(36), floats(144), floats(64)]);
+    assert_eq!(lanes.matches("fma").count(), 4, "{lanes}");
+    assert_eq!(lanes.matches("= mul").count(), 1, "{lanes}");
+}
+
+#[test]
+fn what_a_loop_makes_is_not_known_behind_it() {
+    // The product of the first loop is not there where that does not run.
+    let text = "kernel f(K; alpha: f32; B: in f32[16], C: inout f32[16], D: inout f32[16]) {
+        vector(16) for j in 0..16 {
+            for k in 0..K {
+                C[j] += B[j] * alpha
+            }
+            D[j] = B[j] * alpha
+        }
+    }";
+    for trips in [0, 3] {
+        agree(text, &[trips], &[Value::F32(1.5)], &[floats(16), floats(16), floats(16)]);
+    }
+}
+
+#[test]
 fn sums_over_lanes_are_combined_in_one_order() {
     let values: Vec<f32> = (0..1000).map(|at| (at as f32).sin()).collect();
     // A single lane has a sum of its own, too.
