@@ -409,8 +409,8 @@ impl<'a> Line<'a> {
         let generated: Arc<str> = kernel.to_string().into();
         let kernel = self.stage("optimize", |line| {
             let kernel = kernel.optimized();
-            // Blocks change the order of terms.
-            let kernel = if line.options.strict_order { kernel } else { kernel.cascaded() };
+            // Blocks change the order of terms, and products that are added one by one their grouping.
+            let kernel = if line.options.strict_order { kernel } else { kernel.cascaded().apart() };
             let kernel = match line.options.math {
                 Math::Strict => kernel,
                 Math::Fast => kernel.fast(),

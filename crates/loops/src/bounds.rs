@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use crate::verify::check;
-use crate::{Kernel, Verified, cascade, fast, optimize};
+use crate::{Kernel, Verified, apart, cascade, fast, optimize};
 
 /// Loops that touch only cells that exist, at all sizes that the program allows (callers check its `where`). Nobody can
 /// change them but the passes here.
@@ -30,6 +30,11 @@ impl InBounds {
     /// After [`cascade`].
     pub fn cascaded(self) -> InBounds {
         InBounds(cascade(self.0))
+    }
+
+    /// After [`apart`].
+    pub fn apart(self) -> InBounds {
+        InBounds(apart(self.0))
     }
 
     /// After [`fast`].

@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 mod access;
+mod apart;
 mod bounds;
 mod cascade;
 mod concurrent;
@@ -35,6 +36,7 @@ mod unroll;
 mod verify;
 mod walk;
 
+pub use apart::apart;
 pub use bounds::InBounds;
 pub use cascade::cascade;
 pub use concurrent::{Scoped, reductions_of, runs_in_lockstep, writes_one_cell};

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::Path;
 
 use loops::{
-    Kernel, cascade, contract, fast, hoist, narrow, optimize, parse, partials, promote, rebase, simplify, spread_sums,
-    strips, unroll, verify,
+    Kernel, apart, cascade, contract, fast, hoist, narrow, optimize, parse, partials, promote, rebase, simplify,
+    spread_sums, strips, unroll, verify,
 };
 
 fn pass(name: &str) -> fn(Kernel) -> Kernel {
@@ -20,6 +20,7 @@ fn pass(name: &str) -> fn(Kernel) -> Kernel {
         "strips" => |kernel| strips(simplify(kernel)),
         "partials" => |kernel| simplify(partials(simplify(kernel))),
         "cascade" => |kernel| cascade(optimize(kernel)),
+        "apart" => |kernel| apart(simplify(kernel)),
         "fast" => |kernel| fast(simplify(kernel)),
         "unroll" => |kernel| unroll(simplify(kernel)),
         "rebase" => |kernel| rebase(simplify(kernel)),

@@ -1,8 +1,9 @@
 //! Contractions: sums of products whose operands each miss an index of the result.
 //!
 //! Such a sum reads every operand many times over. Run in tiles, with the tiles' operands packed in the order in which they are read and a tile
-//! of results in registers, it is bound by multiply-adds and by nothing else. Found from the accesses alone: one operand moves with the
-//! columns of the result and not with its rows, another with the rows and not with the columns, and all of them with the terms.
+//! of results in registers, it is bound by multiply-adds and by nothing else. Found from the accesses alone: some operands move with the
+//! columns of the result and not with its rows, others with the rows and not with the columns, and all of them with the terms. A sum of two
+//! products has two of each.
 
 use std::rc::Rc;
 
@@ -17,6 +18,9 @@ use crate::machine::Machine;
 const ABREAST: u32 = 2;
 /// The same where what is broadcast along a row is computed first: it serves more of them.
 const ABREAST_COMPUTED: u32 = 4;
+
+/// More cells than so of one column are not read for one term: each row of them takes the registers of a row of results.
+const MOST_ALONG_COLUMNS: usize = 2;
 
 /// A sum that is one.
 #[derive(Clone, Debug)]
@@ -35,6 +39,8 @@ pub(crate) struct Contraction {
     pub(super) batch: Vec<IterId>,
     /// Registers side by side.
     abreast: u32,
+    /// How many cells of a column are read for one term.
+    along_columns: u32,
     /// How many terms there are at a time, if somebody has cut them into blocks.
     in_block: Option<i64>,
 }
@@ -113,29 +119,41 @@ impl Contraction {
         }
         let moves =
             |access: &Access, iter: IterId| access.index.iter().any(|subscript| mentions(subscript.as_affine(), iter));
-        // One operand for each index; a sum of several products would need the registers of all of them.
-        let only = |iter: IterId| {
-            let mut moving = operands.iter().enumerate().filter(|(_, read)| moves(read, iter));
-            let (number, read) = moving.next().filter(|_| moving.next().is_none())?;
-            let fits = match window {
-                [] => can_be_packed(read, iter),
-                _ => iter != columns || runs_along(read, iter),
+        // The operands that move with an index, if they can all be read as tiles need it.
+        let along = |iter: IterId| {
+            let moving: Vec<&Access> = distinct(operands.iter().copied().filter(|read| moves(read, iter)));
+            let fits = |read: &&Access| {
+                let readable = match window {
+                    [] => can_be_packed(read, iter),
+                    _ => iter != columns || runs_along(read, iter),
+                };
+                readable && reduced.iter().any(|term| moves(read, *term))
             };
-            (reduced.iter().any(|term| moves(read, *term)) && fits).then_some(number)
+            // What a window reads is not packed, and is only known to be worth it for single products.
+            let most = if window.is_empty() { MOST_ALONG_COLUMNS } else { 1 };
+            ((1..=most).contains(&moving.len()) && moving.iter().all(fits)).then_some(moving)
         };
+        let along_columns = along(columns)?;
         let is_row = |row: &IterId| {
-            *row != columns && only(*row).is_some() && only(columns).is_some() && only(*row) != only(columns)
+            *row != columns && !along_columns.iter().any(|read| moves(read, *row)) && along(*row).is_some()
         };
         let rows = kept.iter().rev().copied().find(is_row)?;
         let batch = kept.iter().copied().filter(|iter| *iter != rows && *iter != columns).collect();
-        // A product of two cells, or one with more to it.
-        let plain = statement.term().is_ok_and(
-            |term| matches!(&term.kind, ExprKind::Binary(BinaryOp::Mul, one, two) if is_load(one) && is_load(two)),
-        );
+        // Whether what is broadcast along a row is a cell as it is, or something computed from one.
+        let is_cell_of_row = |expr: &Expr| match &expr.kind {
+            ExprKind::Load { index, .. } => index.iter().any(|subscript| mentions(Some(subscript), rows)),
+            _ => false,
+        };
+        let is_plain = |product: &&Expr| match &product.kind {
+            ExprKind::Binary(BinaryOp::Mul, one, two) => is_cell_of_row(one) || is_cell_of_row(two),
+            _ => false,
+        };
+        let plain = statement.term().is_ok_and(|term| addends(term).iter().all(is_plain));
         let abreast = if plain { ABREAST } else { ABREAST_COMPUTED };
+        let along_columns = along_columns.len() as u32;
         let statement = statement.name.clone();
         let (terms, window) = (*terms, window.to_vec());
-        Some(Contraction { statement, columns, rows, terms, window, batch, abreast, in_block: None })
+        Some(Contraction { statement, columns, rows, terms, window, batch, abreast, along_columns, in_block: None })
     }
 
     /// How its loops nest before they are tiled.
@@ -149,6 +167,10 @@ impl Contraction {
     /// The same of a statement that has some of the terms, few at a time.
     pub(crate) fn in_block(self, statement: String, terms: i64) -> Contraction {
         Contraction { statement, in_block: Some(terms), ..self }
+    }
+
+    fn tiles(&self, machine: &Machine, bytes: u32, terms: Option<i64>) -> Tiles {
+        Tiles::new(machine, bytes, (self.abreast, self.along_columns), terms)
     }
 
     /// Whether the result has no other indices than those of a matrix.
@@ -166,7 +188,7 @@ impl Contraction {
     /// How many terms make a block: about so many, or what the cache holds, and such that whole tiles of registers divide them.
     pub(crate) fn block(&self, scop: &Scop, machine: &Machine, about: i64) -> i64 {
         let bytes = scop.statement(&self.statement).map_or(8, |statement| vector::widest(scop, &[statement]));
-        let tiles = Tiles::new(machine, bytes, self.abreast, None);
+        let tiles = self.tiles(machine, bytes, None);
         let (lanes, mut step) = (i64::from(tiles.lanes), tiles.rows);
         while step % lanes != 0 {
             step += tiles.rows;
@@ -195,8 +217,23 @@ pub(super) fn mentions(affine: Option<&Affine>, iter: IterId) -> bool {
     found
 }
 
-fn is_load(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Load { .. })
+/// The same cell read twice is one operand.
+fn distinct<'a>(reads: impl Iterator<Item = &'a Access>) -> Vec<&'a Access> {
+    let mut found: Vec<&Access> = Vec::new();
+    for read in reads {
+        if !found.iter().any(|known| known.array == read.array && known.index == read.index) {
+            found.push(read);
+        }
+    }
+    found
+}
+
+/// What a term is the sum of; itself if it is none.
+fn addends(term: &Expr) -> Vec<&Expr> {
+    match &term.kind {
+        ExprKind::Binary(BinaryOp::Add, one, two) => [addends(one), addends(two)].concat(),
+        _ => vec![term],
+    }
 }
 
 /// Whether what is read for neighbours of an index lies side by side.
@@ -230,16 +267,18 @@ struct Tiles {
 }
 
 impl Tiles {
-    /// For numbers of so many bytes, and so many terms if that is settled: three quarters of the registers hold results, the packed rows half of the second cache and more, the
-    /// packed columns a part of the last one.
-    fn new(machine: &Machine, bytes: u32, abreast: u32, terms: Option<i64>) -> Tiles {
+    /// For numbers of so many bytes, and so many terms if that is settled: three quarters of the registers hold results, or fewer where more than one
+    /// cell of a column is read for a term; the packed rows half of the second cache and more, the packed columns a part of the last one.
+    fn new(machine: &Machine, bytes: u32, (abreast, along_columns): (u32, u32), terms: Option<i64>) -> Tiles {
         let lanes = machine.lanes(bytes) * abreast;
-        let rows = i64::from((machine.vector_registers * 3 / 4 / abreast).max(1));
+        let results = (machine.vector_registers * 3 / 4).saturating_sub(along_columns.saturating_sub(1) * abreast);
+        let rows = i64::from((results / abreast).max(1));
         let registers = rows * i64::from(abreast);
         let bytes = i64::from(bytes);
         let most = if machine.l2 >= 1 << 20 { 512 } else { 256 };
         let terms_packed = terms.unwrap_or((machine.l2 as i64 >> 10).clamp(4, most));
         let below = |limit: i64, step: i64| (limit / step).max(1) * step;
+        let bytes = bytes * i64::from(along_columns);
         let rows_packed = below((machine.l2 as i64 * 3 / 4) / (terms_packed * bytes), rows);
         let columns_packed = below(((machine.l3 as i64 / 8) / (terms_packed * bytes)).min(2048), i64::from(lanes));
         Tiles { lanes, rows, registers, columns_packed, terms_packed, rows_packed }
@@ -268,7 +307,7 @@ impl Contraction {
         let subject = Rc::clone(&plan.state.subject);
         let (scop, name) = (&subject.scop, &self.statement);
         let Some(statement) = scop.statement(name) else { return Ok(false) };
-        let tiles = Tiles::new(machine, vector::widest(scop, &[statement]), self.abreast, None);
+        let tiles = self.tiles(machine, vector::widest(scop, &[statement]), None);
         let called = |iter: IterId| scop.function.iter(iter).name.clone();
         let (columns, rows) = (called(self.columns), called(self.rows));
         let over = |loops: &[String]| Loops::of(name.clone(), loops.iter().cloned());
@@ -300,7 +339,7 @@ impl Contraction {
         let subject = Rc::clone(&plan.state.subject);
         let (scop, name) = (&subject.scop, &self.statement);
         let Some(statement) = scop.statement(name) else { return Ok(false) };
-        let tiles = Tiles::new(machine, vector::widest(scop, &[statement]), self.abreast, self.in_block);
+        let tiles = self.tiles(machine, vector::widest(scop, &[statement]), self.in_block);
         let called = |iter: IterId| scop.function.iter(iter).name.clone();
         let (columns, rows, terms) = (called(self.columns), called(self.rows), called(self.terms));
         let over = |loops: &[&str]| Loops::of(name.clone(), loops.iter().map(|name| (*name).to_string()));
@@ -342,8 +381,8 @@ impl Contraction {
         }
         let operands = [(self.columns, i64::from(tiles.lanes), around_columns), (self.rows, tiles.rows, it)];
         for (iter, panel, at) in operands {
-            for read in
-                statement.reads.iter().filter(|read| read.array != statement.write.array && can_be_packed(read, iter))
+            let reads = statement.reads.iter();
+            for read in distinct(reads.filter(|read| read.array != statement.write.array && can_be_packed(read, iter)))
             {
                 if !pack(plan, name, read, (iter, panel), &at)? {
                     return Ok(false);
