@@ -25,7 +25,8 @@ use diag::Span;
 pub use draw::Table;
 pub use jsonl::jsonl;
 
-use crate::cute::Layout;
+pub use crate::cute::is_parametric;
+use crate::cute::{Layout, parametric};
 use crate::error::{Error, Result};
 use crate::iter::Schedule;
 use crate::transform::{Axis, Solver, Transform};
@@ -75,6 +76,8 @@ pub fn storage(script: &str, axes: Vec<Axis>) -> Result<Transform, diag::Error> 
         graphs::transform(script, &solver)
     } else if loops::is_step(script) {
         loops::storage(script, axes, &solver)
+    } else if is_parametric(script) {
+        parametric(script, axes.len()).map_err(|error| (Span::new(0, script.len()), error))
     } else {
         functions::storage(script, axes.len(), &solver)
     };

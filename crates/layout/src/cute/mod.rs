@@ -17,6 +17,8 @@ mod compose;
 mod divide;
 mod evaluate;
 mod layout;
+mod parametric;
+mod polynomial;
 mod product;
 mod relation;
 mod simplify;
@@ -24,5 +26,7 @@ mod swizzle;
 
 pub use evaluate::coordinate_of;
 pub use layout::{Layout, Mode};
+pub use parametric::is_parametric;
+pub(crate) use parametric::parametric;
 pub use relation::{prefix_product, shape_div};
 pub use swizzle::{ComposedLayout, Swizzle};

@@ -7,10 +7,11 @@
 //! later steps have to keep in order.
 //! Not here: which map is meant by a notation, and how much room it takes.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use diag::{Diagnostic, Span};
-use isl::{Map, Set, UnionMap};
+use isl::{Dim, Map, Set, UnionMap, Val};
 use program::{Affine, ArrayId, IterId, Subscript};
 
 use super::Subject;
@@ -156,9 +157,98 @@ pub fn find_collision(scop: &Scop, array: ArrayId, map: &Map) -> Attempt<Option<
     let pairs = map.clone().apply_range(map.clone().reverse()?)?.intersect(Map::lex_lt(space)?)?;
     let Some(Sample { params, point }) = smallest(pairs.wrap()?, &scop.context)? else { return Ok(None) };
     let (one, two) = point.split_at(declared.shape.len());
-    let both = format!("{} and {}", show_cell(&declared.name, one), show_cell(&declared.name, two));
-    let values = show_params(&scop.function, &params);
-    Ok(Some(if values.is_empty() { both } else { format!("{both}, for {values}") }))
+    Ok(Some(told_pair(scop, array, (one, two), &params)))
+}
+
+/// What is wrong with places that are the digits of an offset, where a digit can be too large: it runs over into the next one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Carry {
+    /// Two cells have one offset, told as by [`find_collision`].
+    Collision(String),
+    /// None were found that do: a cell whose digit is too large, and sizes.
+    Cell(String),
+}
+
+/// Whether a digit of the place of a declared cell can be too large for its extent. Offsets are row by row, which is not affine where
+/// extents are sizes, so cells that meet are looked for at small sizes from the first on at which a digit carries.
+pub fn find_carry(scop: &Scop, array: ArrayId, places: &Places, shape: &[Affine]) -> Attempt<Option<Carry>> {
+    let mut laid = scop.clone();
+    laid.arrays[array.index()] =
+        ScopArray { shape: shape.to_vec(), first_at_most: None, laid: None, ..scop.array(array).clone() };
+    let map = place_map(scop, array, places)?.intersect_domain(scop.cells(array)?)?;
+    let carried = map.subtract_range(laid.cells(array)?)?.domain()?;
+    let Some(Sample { params, point }) = smallest(carried, &scop.context)? else { return Ok(None) };
+    for sizes in near(&params) {
+        if is_possible(scop, &sizes)?
+            && let Some((one, two)) = meeting(&scop.array(array).shape, places, shape, &sizes)
+        {
+            return Ok(Some(Carry::Collision(told_pair(scop, array, (&one, &two), &sizes))));
+        }
+    }
+    let (cell, values) = (show_cell(&scop.array(array).name, &point), show_params(&scop.function, &params));
+    Ok(Some(Carry::Cell(if values.is_empty() { cell } else { format!("{cell}, for {values}") })))
+}
+
+/// These sizes, and others where each is up to two larger; few, and the smallest first.
+fn near(params: &[i64]) -> Vec<Vec<i64>> {
+    const MOST: usize = 5;
+    let mut all = vec![params.to_vec()];
+    for position in 0..params.len().min(MOST) {
+        let more = |by: i64| {
+            move |sizes: &Vec<i64>| {
+                let mut sizes = sizes.clone();
+                sizes[position] = sizes[position].saturating_add(by);
+                sizes
+            }
+        };
+        let larger: Vec<Vec<i64>> = all.iter().map(more(1)).chain(all.iter().map(more(2))).collect();
+        all.extend(larger);
+    }
+    all.sort_by_key(|sizes| sizes.iter().fold(0i64, |sum, size| sum.saturating_add(*size)));
+    all
+}
+
+fn is_possible(scop: &Scop, params: &[i64]) -> Attempt<bool> {
+    let mut context = scop.context.clone();
+    for (position, value) in params.iter().enumerate() {
+        context = context.fix_val(Dim::Param, position, Val::from_i64(scop.params.ctx(), *value)?)?;
+    }
+    Ok(!context.is_empty()?)
+}
+
+/// Two cells of an array with these extents whose places have one offset, row by row, if there are such among the first.
+fn meeting(extents: &[Affine], places: &Places, shape: &[Affine], params: &[i64]) -> Option<(Vec<i64>, Vec<i64>)> {
+    const MOST: usize = 4096;
+    let extents = evaluate(extents, params, &[], &[])?;
+    let room = evaluate(shape, params, &[], &[])?;
+    let iters: Vec<IterId> = (0..extents.len()).map(|position| IterId(position as u32)).collect();
+    let mut found: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+    let mut cell = vec![0; extents.len()];
+    if extents.iter().any(|extent| *extent < 1) {
+        return None;
+    }
+    for _ in 0..MOST {
+        let place = evaluate(places, params, &iters, &cell)?;
+        let offset = place
+            .iter()
+            .zip(&room)
+            .try_fold(0i64, |sum, (digit, extent)| sum.checked_mul(*extent).and_then(|sum| sum.checked_add(*digit)))?;
+        if let Some(other) = found.insert(offset, cell.clone()) {
+            return Some((other, cell));
+        }
+        // The next cell, row by row.
+        let position = (0..cell.len()).rev().find(|position| cell[*position] + 1 < extents[*position])?;
+        cell[position] += 1;
+        cell[position + 1..].fill(0);
+    }
+    None
+}
+
+fn told_pair(scop: &Scop, array: ArrayId, (one, two): (&[i64], &[i64]), params: &[i64]) -> String {
+    let name = &scop.array(array).name;
+    let both = format!("{} and {}", show_cell(name, one), show_cell(name, two));
+    let values = show_params(&scop.function, params);
+    if values.is_empty() { both } else { format!("{both}, for {values}") }
 }
 
 /// Sizes for which a number is negative, told; empty if it always is.
@@ -200,7 +290,7 @@ fn seen_through(dependences: &Dependences, scop: &Scop, array: ArrayId, map: &Ma
     let through = |pairs: &UnionMap| -> Attempt<UnionMap> {
         let mut all = scop.nothing()?;
         for pair in pairs.maps()? {
-            let cell = pair.get_space()?.range()?.unwrap()?.get_tuple_name(isl::Dim::Out)?;
+            let cell = pair.get_space()?.range()?.unwrap()?.get_tuple_name(Dim::Out)?;
             if cell.as_ref() != Some(name) {
                 all = all.add_map(pair)?;
                 continue;
@@ -214,7 +304,7 @@ fn seen_through(dependences: &Dependences, scop: &Scop, array: ArrayId, map: &Ma
     };
     let mut without_source = scop.nothing()?;
     for read in dependences.without_source.maps()? {
-        let own = read.get_tuple_name(isl::Dim::Out)?.as_ref() == Some(name);
+        let own = read.get_tuple_name(Dim::Out)?.as_ref() == Some(name);
         without_source = without_source.add_map(if own { read.apply_range(map.clone())? } else { read })?;
     }
     Ok(Dependences {

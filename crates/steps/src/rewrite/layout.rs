@@ -26,6 +26,8 @@ pub(super) struct Plan {
     pub(super) names: Vec<String>,
     /// How many cells the notation is for, per subscript, and where that is said.
     pub(super) covers: Option<(Vec<Option<Affine>>, Span)>,
+    /// Whether the places are the digits of an offset that strides say.
+    pub(super) digits: bool,
 }
 
 /// What is laid out, and how.
@@ -46,6 +48,7 @@ pub(super) fn lay_out(state: &State, before: Before<'_>, step: &Step, operands: 
     let plan = plan(&scop.function, step, (&scop.array(array).name, &scop.array(array).shape), operands.storage)?;
     if let Some((covers, span)) = &plan.covers {
         notation::check_covers(scop, array, covers, *span)?;
+        notation::check_digits(scop, array, &plan, *span)?;
     }
     let shape = match &plan.shape {
         Some(shape) => shape.clone(),
@@ -101,13 +104,14 @@ fn plan(function: &Function, step: &Step, (array, extents): (&str, &[Affine]), s
             shape: shape.clone(),
             names: places.inputs().iter().map(|input| input.text.clone()).collect(),
             covers: None,
+            digits: false,
         }),
         Storage::Panels(panels) if panels.len() != rank => Err(wrong_rank(panels.len())),
         Storage::Panels(panels) => {
             let cell: Vec<Affine> = (0..rank).map(|position| Affine::iter(IterId(position as u32))).collect();
             let places = buffer::in_panels(&cell, panels, Affine::div, Affine::rem).ok_or_else(|| overflow(step))?;
             let shape = buffer::panel_shape(extents, panels).ok_or_else(|| overflow(step))?;
-            Ok(Plan { places, shape: Some(shape), names: usual_names(rank), covers: None })
+            Ok(Plan { places, shape: Some(shape), names: usual_names(rank), covers: None, digits: false })
         }
         Storage::Notation { inputs, .. } if !inputs.is_empty() && inputs.len() != rank => Err(wrong_rank(inputs.len())),
         Storage::Notation { inputs, text, span } => {

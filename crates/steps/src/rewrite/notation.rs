@@ -35,16 +35,40 @@ pub(super) fn read(
         let message = format!("`{array}` has {has}, the layout is for {}", transform.inputs().len());
         return Err(Diagnostic::error("E0520", span, message).into());
     }
+    let known = |name: &String| function.params.iter().any(|param| param.name == *name);
+    if let Some(unknown) = transform.params().into_iter().find(|name| !known(name)) {
+        let message = format!("`{unknown}` is no size of the function");
+        return Err(Diagnostic::error("E0520", span, message).into());
+    }
     let lower = |expr: &Expr| lowered(function, expr).ok_or_else(|| unfit(span, &expr.display(&names).to_string()));
     let places = transform.index().iter().map(lower).collect::<Drafted<_>>()?;
     let shape = transform.outputs().iter().map(|axis| lower(&axis.extent)).collect::<Drafted<_>>()?;
     let covers = transform.inputs().iter().map(|axis| lowered(function, &axis.extent)).collect();
-    Ok(Plan { places, shape: Some(shape), names, covers: Some((covers, span)) })
+    let digits = layout::calculator::is_parametric(text);
+    Ok(Plan { places, shape: Some(shape), names, covers: Some((covers, span)), digits })
 }
 
 fn unfit(span: Span, what: &str) -> Refusal {
     let message = format!("`{what}` is not quasi-affine: only numbers can be multiplied and divided by");
     Diagnostic::error("E0520", span, message).into()
+}
+
+/// Where strides are sizes, places are the digits of an offset, so none may run over into the next: then two cells can meet.
+pub(super) fn check_digits(scop: &Scop, array: ArrayId, plan: &Plan, span: Span) -> Drafted<()> {
+    let Some(shape) = plan.shape.as_ref().filter(|_| plan.digits) else { return Ok(()) };
+    let name = &scop.array(array).name;
+    let message = match storage::find_carry(scop, array, &plan.places, shape)? {
+        None => return Ok(()),
+        Some(storage::Carry::Collision(told)) => {
+            format!("the layout of `{name}` puts two cells into one place: {told}")
+        }
+        Some(storage::Carry::Cell(told)) => {
+            format!(
+                "the strides of `{name}` are too small for its shape: an index runs over into the next stride at {told}"
+            )
+        }
+    };
+    Err(Diagnostic::error("E0520", span, message).into())
 }
 
 /// The layout is for as many cells as the array has, at least.
