@@ -149,9 +149,15 @@ impl Compile {
     }
 
     fn engine(&self, emit: Vec<farkas::Emit>) -> Result<Engine, Failure> {
+        self.drawing_engine(emit, false)
+    }
+
+    /// An engine that also draws layouts, if that is wanted.
+    fn drawing_engine(&self, emit: Vec<farkas::Emit>, draw: bool) -> Result<Engine, Failure> {
         let options = self.proof.options()?;
         Ok(Engine::with_options(farkas::Options {
             emit,
+            draw,
             verify_dynamic: self.verify_dynamic,
             recipes: match self.recipes {
                 Recipes::Auto => farkas::Recipes::Auto,

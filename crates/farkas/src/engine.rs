@@ -64,6 +64,8 @@ pub struct Options {
     pub passed_over: usize,
     /// When calls get code for their very sizes, with the same results.
     pub specialize: Specialize,
+    /// Whether [`Emit::Layouts`] draws small arrays that are laid out, as tables of offsets.
+    pub draw: bool,
     /// What to compile to.
     pub target: Target,
     /// Where PTX runs.
@@ -90,6 +92,7 @@ impl Default for Options {
             machine: None,
             passed_over: 0,
             specialize: Specialize::default(),
+            draw: false,
             target: Target::Cpu,
             device: Device::Any,
             threads: Threads::All,

@@ -39,6 +39,7 @@ mod schedule;
 mod signature;
 mod sizes;
 mod special;
+mod storage;
 mod stored;
 mod target;
 mod threads;

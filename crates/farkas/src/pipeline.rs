@@ -16,7 +16,8 @@ use steps::Step;
 
 use crate::cache::Key;
 use crate::{
-    CallError, Device, Emit, Error, Math, Options, Recipes, Result, Schedule, Specialize, Target, sizes, stored,
+    CallError, Device, Emit, Error, Math, Options, Recipes, Result, Schedule, Specialize, Target, sizes, storage,
+    stored,
 };
 
 /// The part of the time that is for exact dependences.
@@ -421,6 +422,7 @@ impl<'a> Line<'a> {
         let fixed = self.fixed(&kernel)?;
         let shown = fixed.as_ref().unwrap_or(&kernel);
         self.emit(Emit::Loops, || shown.to_string());
+        self.emit_locality(shown)?;
         if self.options.emit.contains(&Emit::C) {
             let text = self.stage("c", |line| line.poly(c::emit(shown, line.function, line.source)))?;
             self.emit(Emit::C, || text);
@@ -444,10 +446,24 @@ impl<'a> Line<'a> {
         Ok(Code { generated, kernel, made: Made::Cpu(Box::new(compiled)) })
     }
 
+    /// The sizes that are asked for, if some are.
+    fn given_sizes(&self) -> Result<Option<Vec<i64>>> {
+        let Specialize::For(given) = &self.options.specialize else { return Ok(None) };
+        Ok(Some(sizes::solve(self.function, given, &[])?))
+    }
+
+    /// Adds to the layouts, if they are wanted, how the loops walk through the arrays.
+    fn emit_locality(&mut self, kernel: &loops::Verified) -> Result<()> {
+        let sizes = self.given_sizes()?;
+        if let Some((_, text)) = self.log.texts.iter_mut().find(|(emit, _)| *emit == Emit::Layouts) {
+            text.push_str(&storage::show_locality(kernel, sizes.as_deref()));
+        }
+        Ok(())
+    }
+
     /// The loops for the sizes that are asked for.
     fn fixed(&self, kernel: &loops::Verified) -> Result<Option<loops::Verified>> {
-        let Specialize::For(given) = &self.options.specialize else { return Ok(None) };
-        let params = sizes::solve(self.function, given, &[])?;
+        let Some(params) = self.given_sizes()? else { return Ok(None) };
         sizes::check_index_arithmetic(self.function, kernel, &params)?;
         self.poly(kernel.fixed(&params)).map(Some)
     }
@@ -488,7 +504,11 @@ impl<'a> Line<'a> {
         }
         self.emit(Emit::Schedule, || steps::to_yaml(tree, scop).unwrap_or_else(|error| error.to_string()));
         if self.options.emit.contains(&Emit::Layouts) {
-            let text = self.poly(poly::show_layouts(scop))?;
+            let mut text = self.poly(poly::show_layouts(scop))?;
+            if self.options.draw {
+                let sizes = self.given_sizes()?;
+                text.push_str(&storage::show_offsets(&self.poly(poly::offsets(scop, sizes.as_deref()))?));
+            }
             self.emit(Emit::Layouts, || text);
         }
         let name = &scop.function.name;

@@ -17,6 +17,7 @@ mod fix;
 mod hoist;
 mod ir;
 mod lane_sums;
+mod locality;
 mod lockstep;
 mod magnitude;
 mod narrow;
@@ -49,6 +50,7 @@ pub use ir::{
     Reduction, ScalarDecl, ScalarId, Space, Stmt, Target, combines, fused_factors,
 };
 pub use lane_sums::{LaneSum, lane_sums, spread_sums};
+pub use locality::{ITERATIONS, Walked, locality};
 pub use lockstep::keep_together;
 pub use magnitude::index_arithmetic_fits;
 pub use narrow::{keep_private, narrow};

@@ -38,7 +38,7 @@ use std::fmt::{self, Write};
 
 use program::{BinaryOp, Role, ScalarType, UnaryOp, Value};
 
-use crate::{Cond, Each, Expr, ExprKind, For, Index, Kernel, LoopKind, Parallel, Stmt, Target};
+use crate::{ArrayId, Cond, Each, Expr, ExprKind, For, Index, Kernel, LoopKind, Parallel, Stmt, Target, VarId};
 
 /// Words that the text form uses itself.
 pub(crate) const RESERVED: [&str; 23] = [
@@ -74,6 +74,30 @@ impl fmt::Display for Kernel {
         let mut printer = Printer { kernel: self, names: Names::new(self), out: String::new(), indent: 0 };
         printer.kernel()?;
         f.write_str(&printer.out)
+    }
+}
+
+/// Parts of loops, in the names that the whole is printed with.
+pub(crate) struct Shown<'a>(Printer<'a>);
+
+impl<'a> Shown<'a> {
+    pub(crate) fn new(kernel: &'a Kernel) -> Shown<'a> {
+        Shown(Printer { kernel, names: Names::new(kernel), out: String::new(), indent: 0 })
+    }
+
+    pub(crate) fn access(&mut self, array: ArrayId, index: &[Index]) -> String {
+        self.0.aside(|printer| printer.access(array.index(), index)).unwrap_or_default()
+    }
+
+    /// An expression as a factor of a product.
+    pub(crate) fn factor(&mut self, index: &Index) -> String {
+        self.0.aside(|printer| printer.index(index, MUL)).unwrap_or_default()
+    }
+
+    pub(crate) fn var(&self, var: VarId) -> String {
+        let mut text = String::new();
+        name(&mut text, &self.0.names.vars, var.index());
+        text
     }
 }
 

@@ -1,6 +1,6 @@
 //! Layouts as text: where the cells of each array live, how large that is, and what is left over.
 //!
-//! In: a program, after all steps.  Out: a paragraph per array.
+//! In: a program, after all steps.  Out: a paragraph per array, and the offsets of its cells as a table.
 //! Not here: which layouts are legal (`prove::storage`).
 
 use std::time::Duration;
@@ -9,9 +9,9 @@ use isl::{Budget, Set};
 use program::{Affine, Atom, Function, Iter, Role};
 
 use crate::fault::{Attempt, Fault};
-use crate::prove::storage::cell_places;
+use crate::prove::storage::{cell_places, cells_of, is_possible, offset};
 use crate::scop::{Laid, Scop, ScopArray};
-use crate::witness::{Sample, show_params, smallest};
+use crate::witness::{Sample, evaluate, show_params, smallest};
 
 /// How long it may take to find what a layout leaves over, which is only told.
 const LEFT_OVER: Budget = Budget { time: Some(Duration::from_secs(1)), operations: Some(600_000), memory: None };
@@ -24,6 +24,67 @@ pub fn show_layouts(scop: &Scop) -> diag::Result<String> {
         text.push_str(&told);
     }
     Ok(text)
+}
+
+/// Where the cells of an array are, from the beginning of its allocation on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offsets {
+    /// The array.
+    pub array: String,
+    /// The sizes that this is for, told; empty if there are none.
+    pub sizes: String,
+    /// How many cells a row has: the first subscript runs down, all others run right.
+    pub columns: usize,
+    /// Row by row; no number where too many cells would have to be told.
+    pub cells: Option<Vec<i64>>,
+}
+
+/// More cells than this are not told.
+const MOST_CELLS: i64 = 1024;
+
+/// The offsets of the arrays that are laid out, at these sizes, or at some small ones that are possible.
+pub fn offsets(scop: &Scop, sizes: Option<&[i64]>) -> diag::Result<Vec<Offsets>> {
+    let find = || -> Attempt<Vec<Offsets>> {
+        let params = match sizes {
+            Some(sizes) => sizes.to_vec(),
+            None => small_sizes(scop)?,
+        };
+        let mut all = Vec::new();
+        for array in &scop.arrays {
+            let Some(laid) = &array.laid else { continue };
+            let sizes = show_params(&scop.function, &params);
+            let (columns, cells) = match array_offsets(&laid.shape, &laid.places, &array.shape, &params) {
+                Some((columns, cells)) => (columns, Some(cells)),
+                None => (1, None),
+            };
+            all.push(Offsets { array: array.name.clone(), sizes, columns, cells });
+        }
+        Ok(all)
+    };
+    find().map_err(|fault| fault.of_function("layouts", &scop.function))
+}
+
+/// 8 for each size if that is possible, and else what is.
+fn small_sizes(scop: &Scop) -> Attempt<Vec<i64>> {
+    const USUAL: i64 = 8;
+    let usual = vec![USUAL; scop.function.params.len()];
+    if is_possible(scop, &usual)? {
+        return Ok(usual);
+    }
+    let sample = smallest(Set::universe(scop.params.tuple(None, &[])?)?, &scop.context)?;
+    Ok(sample.map_or(usual, |sample| sample.params))
+}
+
+/// `None` if there are too many, or a number does not fit.
+fn array_offsets(declared: &[Affine], places: &[Affine], room: &[Affine], params: &[i64]) -> Option<(usize, Vec<i64>)> {
+    let extents = evaluate(declared, params, &[], &[])?;
+    let count = extents.iter().try_fold(1i64, |count, extent| count.checked_mul(*extent))?;
+    if !(1..=MOST_CELLS).contains(&count) {
+        return (count == 0).then(|| (1, Vec::new()));
+    }
+    let rows = if extents.len() < 2 { 1 } else { extents[0] };
+    let cells = cells_of(&extents, i64::MAX).map(|cell| offset(places, room, params, &cell));
+    Some((usize::try_from(count / rows).ok()?, cells.collect::<Option<_>>()?))
 }
 
 fn show_array(scop: &Scop, array: &ScopArray) -> Attempt<String> {

@@ -31,7 +31,7 @@ pub use generate::generate;
 pub use graph::DependenceGraph;
 /// How much a piece of work may cost.
 pub use isl::{Allowance, Budget};
-pub use layouts::show_layouts;
+pub use layouts::{Offsets, offsets, show_layouts};
 pub use loops::{Axis, Dim};
 pub use model::{Parts, affine_subscripts, model, unique};
 pub use propose::{Fusion, propose};

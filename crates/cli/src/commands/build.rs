@@ -15,7 +15,7 @@ use crate::terminal;
 ///
 /// Forms: ast (syntax tree), program (typed array program), statements (sets and maps, with the init, update and fini
 /// of each reduction), deps (dependences and their graph), deps-dot (the graph for Graphviz), schedule (the schedule
-/// tree, proven legal, as YAML), script (the same as a script to edit, for --schedule), layouts (where the cells of arrays live), loops (the loop tree), clif (Cranelift's form), asm (machine code).
+/// tree, proven legal, as YAML), script (the same as a script to edit, for --schedule), layouts (where the cells of arrays live, and how innermost loops walk through them), loops (the loop tree), clif (Cranelift's form), asm (machine code).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -24,6 +24,7 @@ Examples:
   farkas build examples/softmax.fks --emit=deps-dot | dot -Tsvg > deps.svg
   farkas build examples/jacobi-1d.fks --emit=script -o jacobi.sched
   farkas build examples/gemm.fks --emit=c -o gemm.c
+  farkas build examples/matmul.fks --emit=layouts --specialize=N=64,M=64,K=64
   farkas build examples/matmul.fks --specialize=N=64,M=64,K=64
   farkas build examples/gemm.fks --emit=schedule,asm -o out/   # out/gemm.schedule, out/gemm.asm")]
 pub(crate) struct Options {
@@ -42,6 +43,10 @@ pub(crate) struct Options {
     /// Write to a file, or, if this is a directory (or ends in `/`), to one file NAME.FORM per function and form
     #[arg(short, long, value_name = "FILE|DIR")]
     output: Option<PathBuf>,
+
+    /// With --emit=layouts, draw arrays that are laid out: the offset of each cell, at the sizes of --specialize or small ones
+    #[arg(long)]
+    draw: bool,
 
     #[command(flatten)]
     compile: Compile,
@@ -62,6 +67,9 @@ pub(crate) fn build(options: &Options) -> Result<(), Failure> {
     if options.compile.is_for_sizes_of_run() {
         return Err(Failure::usage("--specialize needs sizes where nothing is run")
             .help("say them with it, such as --specialize=N=64,M=8"));
+    }
+    if options.draw && !options.emit.contains(&Emit::Layouts) {
+        return Err(Failure::usage("--draw draws layouts").help("ask for them with --emit=layouts"));
     }
     let source = options.compile.read(&options.file)?;
     let sections = sections(options, &source)?;
@@ -84,7 +92,7 @@ fn sections(options: &Options, source: &Source) -> Result<Vec<Section>, Failure>
     if emit.is_empty() {
         return Ok(sections);
     }
-    let engine = options.compile.engine(emit)?;
+    let engine = options.compile.drawing_engine(emit, options.draw)?;
     let program = engine.read(source)?;
     let signatures = program.signatures();
     let (one, all);

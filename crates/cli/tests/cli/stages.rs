@@ -188,3 +188,20 @@ fn a_schedule_in_the_file_is_followed_unless_another_is_asked_for() {
         assert!(!build.stdout.contains(swapped), "{build:#?}");
     }
 }
+
+#[test]
+fn layouts_are_drawn_at_the_sizes_asked_for() {
+    let place = Place::new();
+    let program = b"fn f<N, M>(x: f32[N, M]) -> (y: f32[N, M]) where N >= 1 {\n    layout x = (N, M):(1, N)\n    y[i, j] = x[i, j]\n}\n";
+    place.write("t.fks", program);
+    let drawn = place.farkas("build t.fks --emit=layouts --draw --recipes=none --specialize=N=2,M=3").succeeds();
+    drawn
+        .prints(&["offsets of the cells of x_stored for N = 2, M = 3\n    0 2 4\n    1 3 5\n", "with the sizes given"]);
+    let usual = place.farkas("build t.fks --emit=layouts --draw --recipes=none").succeeds();
+    usual.prints(&["x_stored for N = 8, M = 8\n     0  8 16", "with 1024 for each size", "4 lines in 64 iterations"]);
+    let large = place.farkas("build t.fks --emit=layouts --draw --specialize=N=200,M=300").succeeds();
+    large.prints(&["x_stored: too many cells to draw for N = 200, M = 300"]);
+    let none = place.farkas("build t.fks --emit=layouts --draw --specialize=N=2,M=0").succeeds();
+    none.prints(&["x_stored: no cells for N = 2, M = 0"]);
+    place.farkas("build t.fks --draw").fails(2, &["--emit=layouts"]);
+}

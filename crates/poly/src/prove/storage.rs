@@ -208,7 +208,8 @@ fn near(params: &[i64]) -> Vec<Vec<i64>> {
     all
 }
 
-fn is_possible(scop: &Scop, params: &[i64]) -> Attempt<bool> {
+/// Whether a function can have these sizes.
+pub(crate) fn is_possible(scop: &Scop, params: &[i64]) -> Attempt<bool> {
     let mut context = scop.context.clone();
     for (position, value) in params.iter().enumerate() {
         context = context.fix_val(Dim::Param, position, Val::from_i64(scop.params.ctx(), *value)?)?;
@@ -218,30 +219,37 @@ fn is_possible(scop: &Scop, params: &[i64]) -> Attempt<bool> {
 
 /// Two cells of an array with these extents whose places have one offset, row by row, if there are such among the first.
 fn meeting(extents: &[Affine], places: &Places, shape: &[Affine], params: &[i64]) -> Option<(Vec<i64>, Vec<i64>)> {
-    const MOST: usize = 4096;
+    const MOST: i64 = 4096;
     let extents = evaluate(extents, params, &[], &[])?;
-    let room = evaluate(shape, params, &[], &[])?;
-    let iters: Vec<IterId> = (0..extents.len()).map(|position| IterId(position as u32)).collect();
     let mut found: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
-    let mut cell = vec![0; extents.len()];
-    if extents.iter().any(|extent| *extent < 1) {
-        return None;
-    }
-    for _ in 0..MOST {
-        let place = evaluate(places, params, &iters, &cell)?;
-        let offset = place
-            .iter()
-            .zip(&room)
-            .try_fold(0i64, |sum, (digit, extent)| sum.checked_mul(*extent).and_then(|sum| sum.checked_add(*digit)))?;
-        if let Some(other) = found.insert(offset, cell.clone()) {
+    for cell in cells_of(&extents, MOST) {
+        if let Some(other) = found.insert(offset(places, shape, params, &cell)?, cell.clone()) {
             return Some((other, cell));
         }
-        // The next cell, row by row.
-        let position = (0..cell.len()).rev().find(|position| cell[*position] + 1 < extents[*position])?;
-        cell[position] += 1;
-        cell[position + 1..].fill(0);
     }
     None
+}
+
+/// The cells of an array with these extents, row by row, and no more than so many.
+pub(crate) fn cells_of(extents: &[i64], most: i64) -> impl Iterator<Item = Vec<i64>> {
+    let count = extents.iter().fold(1i64, |count, extent| count.saturating_mul((*extent).max(0)));
+    let extents = extents.to_vec();
+    (0..count.min(most)).map(move |mut number| {
+        let mut cell = vec![0; extents.len()];
+        for (subscript, extent) in cell.iter_mut().zip(&extents).rev() {
+            (*subscript, number) = (number % extent, number / extent);
+        }
+        cell
+    })
+}
+
+/// Where the place of a cell is in an allocation that is kept row by row.
+pub(crate) fn offset(places: &Places, shape: &[Affine], params: &[i64], cell: &[i64]) -> Option<i64> {
+    let iters: Vec<IterId> = (0..cell.len()).map(|position| IterId(position as u32)).collect();
+    let place = evaluate(places, params, &iters, cell)?;
+    let room = evaluate(shape, params, &[], &[])?;
+    let mut digits = place.iter().zip(&room);
+    digits.try_fold(0i64, |sum, (digit, extent)| sum.checked_mul(*extent)?.checked_add(*digit))
 }
 
 fn told_pair(scop: &Scop, array: ArrayId, (one, two): (&[i64], &[i64]), params: &[i64]) -> String {
