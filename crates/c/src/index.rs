@@ -79,6 +79,10 @@ impl Writer<'_> {
             }
             Index::FloorDiv(a, divisor) => self.divided("floor_div", a, *divisor),
             Index::Mod(a, divisor) => self.divided("floor_mod", a, *divisor),
+            Index::Xor(a, b) => {
+                let (a, b) = (self.index(a).at(Level::Atom), self.index(b).at(Level::Atom));
+                Term::atom(format!("({a} ^ {b})"))
+            }
             Index::Min(a, b) => self.extreme("min", a, b),
             Index::Max(a, b) => self.extreme("max", a, b),
             Index::Select(cond, a, b) => {

@@ -53,6 +53,10 @@ impl Linear {
                 let remainder = Linear::of(a).as_constant().and_then(|a| a.checked_rem_euclid(*divisor));
                 remainder.map_or_else(opaque, Linear::constant)
             }
+            Index::Xor(a, b) => match (Linear::of(a).as_constant(), Linear::of(b).as_constant()) {
+                (Some(a), Some(b)) => Linear::constant(a ^ b),
+                _ => opaque(),
+            },
             Index::Min(a, b) | Index::Max(a, b) => {
                 let (left, right) = (Linear::of(a), Linear::of(b));
                 match left.order(&right) {

@@ -8,10 +8,12 @@
 #![warn(missing_docs)]
 
 mod affine;
+mod bits;
 mod linear;
 mod tree;
 
 pub use affine::{Affine, Atom, Cond as AffineCond};
+pub use bits::gather_bits;
 pub use linear::{Linear, constant_difference, extremum_operands, linear, offset_of, simplify_cond, simplify_index};
 pub use tree::{CompareOp, Cond, Index};
 

@@ -83,6 +83,15 @@ impl Linear {
         rest.terms.is_empty().then_some(quotient)
     }
 
+    /// The parts of the sum that are not numbers, with what they are multiplied by.
+    pub(crate) fn atoms(&self) -> impl Iterator<Item = (&Index, i64)> {
+        self.terms.iter().map(|((_, atom), coefficient)| (atom, *coefficient))
+    }
+
+    pub(crate) fn is_without_constant(&self) -> bool {
+        self.constant == 0
+    }
+
     /// Whether nothing in it can be negative: parameters and a constant, none of them subtracted.
     pub fn is_sum_of_params(&self) -> bool {
         let is_param =
@@ -206,6 +215,7 @@ pub fn linear(index: &Index) -> Option<Linear> {
         Index::Mul(a, factor) => Linear::default().add_scaled(&linear(a)?, *factor)?,
         Index::FloorDiv(a, divisor) => floor_div(linear(a)?, *divisor)?,
         Index::Mod(a, divisor) => modulo(linear(a)?, *divisor)?,
+        Index::Xor(a, b) => exclusive(&linear(a)?, &linear(b)?),
         Index::Min(..) => extremum(index, false)?,
         Index::Max(..) => extremum(index, true)?,
         Index::Select(cond, a, b) => {
@@ -218,6 +228,16 @@ pub fn linear(index: &Index) -> Option<Linear> {
             }
         }
     })
+}
+
+/// The exclusive or of two sums, as one atom unless both are numbers.
+fn exclusive(a: &Linear, b: &Linear) -> Linear {
+    match (a.as_constant(), b.as_constant()) {
+        (Some(a), Some(b)) => Linear::constant(a ^ b),
+        (Some(0), None) => b.clone(),
+        (None, Some(0)) => a.clone(),
+        _ => Linear::atom(Index::Xor(Box::new(a.build()), Box::new(b.build()))),
+    }
 }
 
 /// Splits into a multiple of `divisor` (returned divided) and a rest with `0 <= constant < divisor`.

@@ -21,6 +21,8 @@ pub enum Index {
     FloorDiv(Box<Index>, i64),
     /// Remainder of `FloorDiv`, never negative.
     Mod(Box<Index>, i64),
+    /// The bits in which two numbers differ.
+    Xor(Box<Index>, Box<Index>),
     /// The smaller one.
     Min(Box<Index>, Box<Index>),
     /// The larger one.
@@ -167,6 +169,7 @@ impl Index {
             // Divisors are positive, for which Euclidean division rounds down.
             Index::FloorDiv(a, divisor) => of(a)?.checked_div_euclid(*divisor),
             Index::Mod(a, divisor) => of(a)?.checked_rem_euclid(*divisor),
+            Index::Xor(a, b) => Some(of(a)? ^ of(b)?),
             Index::Min(a, b) => Some(of(a)?.min(of(b)?)),
             Index::Max(a, b) => Some(of(a)?.max(of(b)?)),
             Index::Select(cond, a, b) => of(if cond.holds(params, vars)? { a } else { b }),
@@ -178,7 +181,7 @@ impl Index {
         match self {
             Index::Const(_) | Index::Param(_) => {}
             Index::Var(var) => visit(*var),
-            Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
+            Index::Add(a, b) | Index::Sub(a, b) | Index::Xor(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
                 a.visit_vars(visit);
                 b.visit_vars(visit);
             }

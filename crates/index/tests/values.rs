@@ -2,7 +2,9 @@
 
 extern crate farkas_index as index;
 
-use index::{Affine, CompareOp, Cond, Index, IterId, Linear, ParamId, VarId, linear, simplify_cond, simplify_index};
+use index::{
+    Affine, CompareOp, Cond, Index, IterId, Linear, ParamId, VarId, gather_bits, linear, simplify_cond, simplify_index,
+};
 use proptest::prelude::*;
 
 fn tree() -> impl Strategy<Value = Index> {
@@ -16,6 +18,7 @@ fn tree() -> impl Strategy<Value = Index> {
         prop_oneof![
             pair.clone().prop_map(|(a, b)| Index::Add(a, b)),
             pair.clone().prop_map(|(a, b)| Index::Sub(a, b)),
+            pair.clone().prop_map(|(a, b)| Index::Xor(a, b)),
             pair.clone().prop_map(|(a, b)| Index::Min(a, b)),
             pair.clone().prop_map(|(a, b)| Index::Max(a, b)),
             (inner.clone(), -4..5i64).prop_map(|(a, factor)| Index::Mul(Box::new(a), factor)),
@@ -39,6 +42,7 @@ proptest! {
         let expected = tree.value(&params, &vars);
         prop_assert!(expected.is_some());
         prop_assert_eq!(simplify_index(&tree).value(&params, &vars), expected);
+        prop_assert_eq!(gather_bits(&tree).value(&params, &vars), expected);
         let sum = linear(&tree).expect("small numbers");
         prop_assert_eq!(sum.build().value(&params, &vars), expected);
         let cond = Cond::Compare(CompareOp::Le, tree, Index::Var(VarId(0)));

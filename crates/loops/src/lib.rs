@@ -7,6 +7,7 @@
 
 mod access;
 mod apart;
+mod bits;
 mod bounds;
 mod cascade;
 mod concurrent;
@@ -38,13 +39,14 @@ mod verify;
 mod walk;
 
 pub use apart::apart;
+pub use bits::bits;
 pub use bounds::InBounds;
 pub use cascade::cascade;
 pub use concurrent::{Scoped, reductions_of, runs_in_lockstep, writes_one_cell};
 pub use contract::contract;
 pub use fast::fast;
 pub use hoist::hoist;
-pub use index::{CompareOp, Cond, Index, ParamId, VarId};
+pub use index::{CompareOp, Cond, Index, ParamId, VarId, gather_bits};
 pub use ir::{
     ArrayDecl, ArrayId, Axis, Dim, Each, Expr, ExprKind, For, Kernel, LocalDecl, LocalId, LoopKind, Parallel,
     Reduction, ScalarDecl, ScalarId, Space, Stmt, Target, combines, fused_factors,

@@ -64,6 +64,8 @@ impl Bounds<'_> {
             Index::FloorDiv(a, _) => self.of(a).max(1),
             // The remainder of a negative number may be larger than that.
             Index::Mod(a, divisor) => self.of(a).max(i128::from(*divisor).abs()),
+            // No bit is set above those of both.
+            Index::Xor(a, b) => self.of(a).saturating_add(self.of(b)).saturating_add(1),
             Index::Min(a, b) | Index::Max(a, b) | Index::Select(_, a, b) => self.of(a).max(self.of(b)),
         }
     }

@@ -2,7 +2,7 @@
 
 use diag::deadline;
 
-use crate::{Kernel, contract, narrow, partials, promote, rebase, simplify, strips, unroll, verify};
+use crate::{Kernel, bits, contract, narrow, partials, promote, rebase, simplify, strips, unroll, verify};
 
 /// A pass and its name.
 type Pass = (&'static str, fn(Kernel) -> Kernel);
@@ -12,8 +12,8 @@ type Pass = (&'static str, fn(Kernel) -> Kernel);
 /// `contract`, which finds more cells that are alone in smaller arrays. `contract` goes before `promote`: a local array that
 /// vanishes altogether needs no copy in a register, and the stores that it removes would otherwise be promoted for nothing.
 /// `unroll` goes before `promote`, which finds the cells of each copy.
-/// `simplify` then cleans up the guards that `promote` adds.
-const PASSES: [Pass; 9] = [
+/// `simplify` then cleans up the guards that `promote` adds. `bits` makes exclusive ors, which the others do not look into.
+const PASSES: [Pass; 10] = [
     ("simplify", simplify),
     ("strips", strips),
     ("partials", partials),
@@ -23,6 +23,7 @@ const PASSES: [Pass; 9] = [
     ("unroll", unroll),
     ("promote", promote),
     ("simplify", simplify),
+    ("bits", bits),
 ];
 
 /// Runs all passes, or as many as there is time for (`diag::deadline`). Where debug assertions are on, what each of them makes is verified, so that the one at fault is named.

@@ -484,8 +484,12 @@ impl Printer<'_> {
                 p.index(a, ATOM)?;
                 write!(p.out, " mod {divisor}")
             }),
-            Index::Min(a, b) | Index::Max(a, b) => {
-                self.out.push_str(if matches!(index, Index::Min(..)) { "min(" } else { "max(" });
+            Index::Xor(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
+                self.out.push_str(match index {
+                    Index::Xor(..) => "xor(",
+                    Index::Min(..) => "min(",
+                    _ => "max(",
+                });
                 self.index(a, ADD)?;
                 self.out.push_str(", ");
                 self.index(b, ADD)?;

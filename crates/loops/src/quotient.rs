@@ -49,6 +49,7 @@ pub(crate) fn decide_quotients(index: Index, ranges: &[Range]) -> Index {
         Index::Const(_) | Index::Param(_) | Index::Var(_) | Index::Select(..) => index,
         Index::Add(a, b) => Index::Add(go(a), go(b)),
         Index::Sub(a, b) => Index::Sub(go(a), go(b)),
+        Index::Xor(a, b) => Index::Xor(go(a), go(b)),
         Index::Min(a, b) => Index::Min(go(a), go(b)),
         Index::Max(a, b) => Index::Max(go(a), go(b)),
         Index::Mul(a, factor) => Index::Mul(go(a), factor),

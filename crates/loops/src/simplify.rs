@@ -108,7 +108,9 @@ impl Rewrite for Simplify {
 fn has_quotient(index: &Index) -> bool {
     match index {
         Index::Const(_) | Index::Param(_) | Index::Var(_) => false,
-        Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) | Index::Max(a, b) => has_quotient(a) || has_quotient(b),
+        Index::Add(a, b) | Index::Sub(a, b) | Index::Xor(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
+            has_quotient(a) || has_quotient(b)
+        }
         Index::Mul(a, _) => has_quotient(a),
         Index::FloorDiv(..) | Index::Mod(..) | Index::Select(..) => true,
     }

@@ -36,7 +36,7 @@ pub trait Visit {
     fn descend_index(&mut self, index: &Index) {
         match index {
             Index::Const(_) | Index::Param(_) | Index::Var(_) => {}
-            Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
+            Index::Add(a, b) | Index::Sub(a, b) | Index::Xor(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
                 self.index(a);
                 self.index(b);
             }
@@ -178,6 +178,7 @@ pub trait Rewrite {
             Index::Const(_) | Index::Param(_) | Index::Var(_) => index,
             Index::Add(a, b) => Index::Add(self.boxed(a), self.boxed(b)),
             Index::Sub(a, b) => Index::Sub(self.boxed(a), self.boxed(b)),
+            Index::Xor(a, b) => Index::Xor(self.boxed(a), self.boxed(b)),
             Index::Min(a, b) => Index::Min(self.boxed(a), self.boxed(b)),
             Index::Max(a, b) => Index::Max(self.boxed(a), self.boxed(b)),
             Index::Mul(a, factor) => Index::Mul(self.boxed(a), factor),

@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use isl::{Budget, Set};
-use program::{Affine, Atom, Function, Iter, Role};
+use loops::{Index, VarId, gather_bits};
+use program::{Affine, Atom, Function, Iter, IterId, ParamId, Role};
 
 use crate::fault::{Attempt, Fault};
 use crate::prove::storage::{cell_places, cells_of, is_possible, offset};
@@ -100,8 +101,15 @@ fn show_array(scop: &Scop, array: &ScopArray) -> Attempt<String> {
     Ok(format!("{head}{map}{size}    {}\n", left_over_in_time(scop, array, laid)?))
 }
 
-/// A remainder as one.
+/// A remainder as one, and an exclusive or.
 fn show_place(function: &Function, place: &Affine) -> String {
+    let own = |id: ParamId| Some(Index::Param(id));
+    let tree = Index::of_affine(place, &own, &|iter| Some(Index::Var(VarId(iter.0))));
+    if let Some(gathered) = tree.map(|tree| gather_bits(&tree))
+        && let Some(text) = show_bits(function, &gathered)
+    {
+        return text;
+    }
     let remainder = place.terms.keys().find_map(|atom| match atom {
         Atom::Div(numerator, divisor) if numerator.rem(*divisor).as_ref() == Some(place) => Some((numerator, divisor)),
         _ => None,
@@ -113,6 +121,41 @@ fn show_place(function: &Function, place: &Affine) -> String {
         Some((numerator, divisor)) => format!("({}) % {divisor}", function.show(numerator)),
         None => function.show(place),
     }
+}
+
+/// A place with exclusive ors; `None` for one without.
+fn show_bits(function: &Function, index: &Index) -> Option<String> {
+    let mut found = false;
+    let text = show_index(function, index, &mut found)?;
+    found.then_some(text)
+}
+
+/// An index in the names of a function, in parentheses inside of anything but a sum.
+fn show_index(function: &Function, index: &Index, found: &mut bool) -> Option<String> {
+    let mut operand = |index: &Index| {
+        let text = show_index(function, index, found)?;
+        let is_atom = matches!(index, Index::Const(_) | Index::Param(_) | Index::Var(_));
+        Some(if is_atom { text } else { format!("({text})") })
+    };
+    Some(match index {
+        Index::Const(value) => value.to_string(),
+        Index::Param(id) => function.show(&Affine::param(*id)),
+        Index::Var(var) => function.show(&Affine::iter(IterId(var.0))),
+        Index::Add(a, b) => format!("{} + {}", show_index(function, a, found)?, show_index(function, b, found)?),
+        Index::Sub(a, b) => {
+            let a = show_index(function, a, found)?;
+            format!("{a} - {}", show_index(function, b, found)?)
+        }
+        Index::Mul(a, factor) => format!("{factor}*{}", operand(a)?),
+        Index::FloorDiv(a, divisor) => format!("{} / {divisor}", operand(a)?),
+        Index::Mod(a, divisor) => format!("{} % {divisor}", operand(a)?),
+        Index::Xor(a, b) => {
+            let text = format!("{} ^ {}", operand(a)?, operand(b)?);
+            *found = true;
+            text
+        }
+        Index::Min(..) | Index::Max(..) | Index::Select(..) => return None,
+    })
 }
 
 /// A function whose iterators are the subscripts of an array, to show places with.

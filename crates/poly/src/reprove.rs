@@ -375,6 +375,7 @@ impl<'a> Prover<'a> {
             Index::Mul(a, factor) => self.value(a, space)?.scale_val(number(*factor)?)?,
             Index::FloorDiv(a, divisor) => self.value(a, space)?.scale_down_val(number(*divisor)?)?.floor()?,
             Index::Mod(a, divisor) => self.value(a, space)?.mod_val(number(*divisor)?)?,
+            Index::Xor(..) => return Err(Stop::Unproven("an exclusive or is not affine".to_owned())),
             Index::Min(a, b) => self.value(a, space)?.min(self.value(b, space)?)?,
             Index::Max(a, b) => self.value(a, space)?.max(self.value(b, space)?)?,
             Index::Select(cond, a, b) => {

@@ -303,6 +303,7 @@ impl<M: Machine> Host<'_, M> {
             Index::Mul(a, factor) => self.index(a)?.checked_mul(*factor).ok_or_else(overflow)?,
             Index::FloorDiv(a, divisor) => self.index(a)?.checked_div_euclid(*divisor).ok_or_else(overflow)?,
             Index::Mod(a, divisor) => self.index(a)?.checked_rem_euclid(*divisor).ok_or_else(overflow)?,
+            Index::Xor(a, b) => pair(a, b).map(|(a, b)| a ^ b)?,
             Index::Min(a, b) => pair(a, b).map(|(a, b)| a.min(b))?,
             Index::Max(a, b) => pair(a, b).map(|(a, b)| a.max(b))?,
             Index::Select(cond, a, b) => {

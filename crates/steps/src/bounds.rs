@@ -72,6 +72,58 @@ pub(crate) fn last(scop: &Scop, set: &Set, position: usize) -> Attempt<Option<Af
     Ok(simplest)
 }
 
+/// The last value of one dimension of the places of an array with these extents. Where [`last`] is made of several sizes, as for places
+/// that are exclusive-or-ed, an extent that is rounded up to a power of two that the place is divided by may do, and is what a person would say.
+pub(crate) fn last_place(
+    scop: &Scop,
+    set: &Set,
+    (position, place): (usize, &Affine),
+    extents: &[Affine],
+) -> Attempt<Option<Affine>> {
+    let found = last(scop, set, position)?;
+    if found.as_ref().is_some_and(|bound| parts(bound) <= 2) {
+        return Ok(found);
+    }
+    let line = line(scop, set, position)?;
+    // Few, as each question takes a while.
+    let largest = largest_power(place);
+    for power in [largest, largest.saturating_mul(2)].into_iter().filter(|power| *power > 1) {
+        for extent in extents.iter().rev() {
+            let rounded = extent.add(&Affine::constant(power - 1)).and_then(|sum| sum.div(power)?.scale(power));
+            let Some(bound) = rounded.and_then(|rounded| rounded.add(&Affine::constant(-1))) else { continue };
+            if is_last(&line, &bound)? {
+                return Ok(Some(bound));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// How many sizes and quotients an expression has.
+fn parts(affine: &Affine) -> usize {
+    let part = |atom: &Atom| match atom {
+        Atom::Div(numerator, _) => 1 + parts(numerator),
+        Atom::Param(_) | Atom::Iter(_) => 1,
+    };
+    affine.terms.keys().map(part).sum()
+}
+
+/// The largest power of two that something in an expression is divided by, or 1.
+fn largest_power(affine: &Affine) -> i64 {
+    let power = |atom: &Atom| match atom {
+        Atom::Div(numerator, divisor) if divisor.count_ones() == 1 => largest_power(numerator).max(*divisor),
+        Atom::Div(numerator, _) => largest_power(numerator),
+        Atom::Param(_) | Atom::Iter(_) => 1,
+    };
+    affine.terms.keys().map(power).max().unwrap_or(1)
+}
+
+fn is_last(line: &Set, bound: &Affine) -> Attempt<bool> {
+    let space = line.get_space()?;
+    let value = Aff::var_on_domain(LocalSpace::from_space(space.clone())?, Dim::Set, 0)?;
+    Ok(line.is_subset(&value.le_set(sets::aff(&space, bound, &|_| None)?)?)?)
+}
+
 /// One dimension of a set, for the parameter values that are possible.
 pub(crate) fn line(scop: &Scop, set: &Set, position: usize) -> Attempt<Set> {
     let dims = set.dim(Dim::Set)?;

@@ -87,6 +87,10 @@ impl Emitter<'_> {
                 let multiple = self.scale(floor, *divisor);
                 Ok(self.b.ins().isub(a, multiple))
             }
+            Index::Xor(a, b) => {
+                let (a, b) = (self.index(a)?, self.index(b)?);
+                Ok(self.b.ins().bxor(a, b))
+            }
             Index::Min(a, b) => {
                 let (a, b) = (self.index(a)?, self.index(b)?);
                 Ok(self.b.ins().smin(a, b))
@@ -133,7 +137,7 @@ impl Emitter<'_> {
                 let linear = Linear::of(index);
                 linear.terms.iter().map(|(atom, _)| self.depth(atom)).max().unwrap_or(0)
             }
-            Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
+            Index::Add(a, b) | Index::Sub(a, b) | Index::Xor(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
                 self.index_depth(a).max(self.index_depth(b))
             }
             Index::Mul(a, _) | Index::FloorDiv(a, _) | Index::Mod(a, _) => self.index_depth(a),

@@ -98,6 +98,7 @@ impl Scope {
                 ("floor", [Tree { kind: TreeKind::Binary(Infix::Op(BinaryOp::Div), a, b), .. }]) => {
                     Index::FloorDiv(self.boxed(a)?, integer(b)?)
                 }
+                ("xor", [a, b]) => Index::Xor(self.boxed(a)?, self.boxed(b)?),
                 ("min", [a, b]) => Index::Min(self.boxed(a)?, self.boxed(b)?),
                 ("max", [a, b]) => Index::Max(self.boxed(a)?, self.boxed(b)?),
                 ("select", [cond, a, b]) => Index::Select(Box::new(self.cond(cond)?), self.boxed(a)?, self.boxed(b)?),

@@ -334,7 +334,7 @@ impl<'a> Verifier<'a> {
                 let name = self.kernel.vars.get(var.index()).map_or("?", String::as_str);
                 format!("loop variable `{name}` is used outside its loop")
             }),
-            Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
+            Index::Add(a, b) | Index::Sub(a, b) | Index::Xor(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
                 self.index(a)?;
                 self.index(b)
             }

@@ -238,13 +238,14 @@ impl Generator<'_> {
             _ => Index::Const(self.pick(3) as i64),
         };
         let boxed = || Box::new(base.clone());
-        match self.pick(12) {
+        match self.pick(13) {
             0..=5 => base.clone(),
             6 => Index::Sub(Box::new(add(base.clone(), 3)), Box::new(Index::Const(3))),
             7 => Index::Sub(Box::new(Index::Mul(boxed(), 2)), boxed()),
             8 => Index::FloorDiv(Box::new(add(Index::Mul(boxed(), 4), 2)), 4),
             9 => Index::Mod(boxed(), 3),
             10 => Index::Max(Box::new(Index::Min(boxed(), Box::new(Index::Const(2)))), Box::new(Index::Const(-1))),
+            11 => Index::Xor(Box::new(Index::Mod(boxed(), 2)), Box::new(Index::Const(1))),
             _ => Index::Select(Box::new(self.cond(1)), boxed(), Box::new(Index::FloorDiv(boxed(), 2))),
         }
     }

@@ -366,6 +366,7 @@ impl Facts {
                 }
                 Value { forms: rests, of: if of == Of::One { Of::One } else { Of::Any } }
             }
+            Index::Xor(..) => return None,
             Index::Min(a, b) => Value::chosen(self.value(a)?, self.value(b)?, Of::Least)?,
             Index::Max(a, b) => Value::chosen(self.value(a)?, self.value(b)?, Of::Greatest)?,
             Index::Select(_, a, b) => Value::chosen(self.value(a)?, self.value(b)?, Of::Any)?,

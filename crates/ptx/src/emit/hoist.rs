@@ -102,7 +102,7 @@ impl Emitter<'_> {
             return Ok(());
         }
         match index {
-            Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
+            Index::Add(a, b) | Index::Sub(a, b) | Index::Xor(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
                 self.prepare_index(a, bound)?;
                 self.prepare_index(b, bound)
             }

@@ -262,7 +262,9 @@ pub(super) fn uses(index: &Index, var: VarId) -> bool {
         Index::Var(used) => *used == var,
         Index::Const(_) | Index::Param(_) => false,
         Index::Mul(a, _) | Index::FloorDiv(a, _) | Index::Mod(a, _) => uses(a, var),
-        Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) | Index::Max(a, b) => uses(a, var) || uses(b, var),
+        Index::Add(a, b) | Index::Sub(a, b) | Index::Xor(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
+            uses(a, var) || uses(b, var)
+        }
         Index::Select(cond, a, b) => cond_uses(cond, var) || uses(a, var) || uses(b, var),
     }
 }

@@ -38,6 +38,10 @@ impl Emitter<'_> {
             },
             Index::Add(a, b) => self.index_pair(BinaryOp::Add, a, b)?,
             Index::Sub(a, b) => self.index_pair(BinaryOp::Sub, a, b)?,
+            Index::Xor(a, b) => {
+                let (a, b) = (self.index(a)?, self.index(b)?);
+                self.b.binary(BinaryOp::Xor, Type::B64, a, b).into()
+            }
             Index::Min(a, b) => self.index_pair(BinaryOp::Min, a, b)?,
             Index::Max(a, b) => self.index_pair(BinaryOp::Max, a, b)?,
             Index::Mul(a, factor) => {
@@ -263,9 +267,12 @@ impl Emitter<'_> {
         match index {
             Index::Const(value) => Pow2::of(*value),
             Index::Param(_) | Index::Var(_) | Index::FloorDiv(..) => Pow2::ONE,
-            Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) | Index::Max(a, b) | Index::Select(_, a, b) => {
-                self.multiple_of(a).and(self.multiple_of(b))
-            }
+            Index::Add(a, b)
+            | Index::Sub(a, b)
+            | Index::Xor(a, b)
+            | Index::Min(a, b)
+            | Index::Max(a, b)
+            | Index::Select(_, a, b) => self.multiple_of(a).and(self.multiple_of(b)),
             Index::Mul(a, factor) => self.multiple_of(a).times(Pow2::of(*factor)),
             Index::Mod(a, divisor) => self.multiple_of(a).and(Pow2::of(*divisor)),
         }

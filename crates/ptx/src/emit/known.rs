@@ -21,6 +21,7 @@ impl Emitter<'_> {
             Index::Mul(a, factor) => self.known(a)?.checked_mul(*factor),
             Index::FloorDiv(a, divisor) => self.known(a)?.checked_div_euclid(*divisor),
             Index::Mod(a, divisor) => self.known(a)?.checked_rem_euclid(*divisor),
+            Index::Xor(a, b) => pair(a, b).map(|(a, b)| a ^ b),
             Index::Min(a, b) => pair(a, b).map(|(a, b)| a.min(b)),
             Index::Max(a, b) => pair(a, b).map(|(a, b)| a.max(b)),
             Index::Select(cond, a, b) => self.known(if self.known_cond(cond)? { a } else { b }),

@@ -155,8 +155,8 @@ fn room(scop: &Scop, step: &Step, array: ArrayId, places: &[Affine]) -> Drafted<
     let cells = scop.cells(array)?;
     let used = place_map(scop, array, places)?.intersect_domain(cells)?.range()?;
     let mut shape = Vec::new();
-    for position in 0..places.len() {
-        let Some(last) = bounds::last(scop, &used, position)? else {
+    for (position, place) in places.iter().enumerate() {
+        let Some(last) = bounds::last_place(scop, &used, (position, place), &scop.array(array).shape)? else {
             let message =
                 format!("how many places dimension {} of the layout has is no single expression", position + 1);
             let help = "give the extents: `layout A[i] => [i] in [N + 1]`";

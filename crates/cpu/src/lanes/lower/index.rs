@@ -44,7 +44,7 @@ impl Nest<'_> {
         match index {
             Index::Const(_) | Index::Param(_) => false,
             Index::Var(var) => self.inner.contains(var),
-            Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
+            Index::Add(a, b) | Index::Sub(a, b) | Index::Xor(a, b) | Index::Min(a, b) | Index::Max(a, b) => {
                 self.mentions_nest(a) || self.mentions_nest(b)
             }
             Index::Mul(a, _) | Index::FloorDiv(a, _) | Index::Mod(a, _) => self.mentions_nest(a),
@@ -68,6 +68,14 @@ impl Nest<'_> {
         match index {
             Index::Add(a, b) => self.two(WordOp::Add, a, b),
             Index::Sub(a, b) => self.two(WordOp::Sub, a, b),
+            // Words have no exclusive or: it is the sum less twice the bits that both have.
+            Index::Xor(a, b) => {
+                let (a, b) = (self.index_word(a)?, self.index_word(b)?);
+                let both = self.make(Type::Word, Op::Word(WordOp::And, a, b));
+                let twice = self.times(both, 2);
+                let sum = self.add(a, b);
+                Ok(self.make(Type::Word, Op::Word(WordOp::Sub, sum, twice)))
+            }
             Index::Min(a, b) => self.two(WordOp::Min, a, b),
             Index::Max(a, b) => self.two(WordOp::Max, a, b),
             Index::Mul(a, factor) => {
