@@ -84,6 +84,10 @@ impl<'a> Site<'a> {
         self.expected.iter().any(|rule| phrase(*rule) == "an expression")
     }
 
+    pub(crate) fn expects_function(&self) -> bool {
+        self.expected.iter().any(|rule| phrase(*rule) == "a function")
+    }
+
     pub(crate) fn expects_statement(&self) -> bool {
         self.expected.iter().any(|rule| phrase(*rule) == "a statement")
     }

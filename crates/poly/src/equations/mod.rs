@@ -11,7 +11,7 @@ mod order;
 mod reference;
 
 use diag::{Diagnostic, Span};
-use program::{Affine, ArrayId, Interruption, Node, System, Systems};
+use program::{Affine, ArrayId, Interruption, Node, Subscript, System, Systems};
 
 pub(crate) use flow::sources;
 pub use order::base_tree;
@@ -34,7 +34,14 @@ pub struct Equations {
 #[derive(Clone, Debug)]
 enum Refusal {
     /// Two clauses define one cell.
-    Overlap { array: ArrayId, one: Span, two: Span, sample: Sample },
+    Overlap {
+        array: ArrayId,
+        one: Span,
+        two: Span,
+        sample: Sample,
+        /// The target of the second without what the first defines, if that can be said.
+        narrowed: Option<String>,
+    },
     /// Something stands between the clauses that depends on their place.
     Interrupted(Interruption),
 }
@@ -59,8 +66,14 @@ impl Equations {
     /// equation. None if it does not look like one.
     pub(crate) fn refusal(&self, scop: &Scop, array: ArrayId, read: Span) -> Option<Diagnostic> {
         self.refused.iter().find_map(|refusal| match refusal {
-            Refusal::Overlap { array: refused, one, two, sample } if *refused == array => {
-                Some(overlap(scop, array, *one, *two, sample, read))
+            Refusal::Overlap { array: refused, one, two, sample, narrowed } if *refused == array => {
+                let diagnostic = overlap(scop, array, *one, *two, sample, read);
+                Some(match narrowed {
+                    Some(target) => {
+                        diagnostic.help(format!("the second one without the border of the first: `{target}`"))
+                    }
+                    None => diagnostic,
+                })
             }
             Refusal::Interrupted(interruption) if interruption.system.arrays.contains(&array) => {
                 Some(interrupted(scop, interruption, read))
@@ -136,12 +149,26 @@ fn find_overlap(scop: &Scop, array: ArrayId, depth: usize) -> Attempt<Option<Ref
         for one in &clauses[..number] {
             let both = flow::in_one_iteration(flow::connect(&one.write, &two.write)?, depth)?;
             if let Some(sample) = smallest(both.range_factor_range()?.range()?, &scop.context)? {
+                let narrowed = narrowed(scop, one, two);
                 let (one, two) = (one.write.span, two.write.span);
-                return Ok(Some(Refusal::Overlap { array, one, two, sample }));
+                return Ok(Some(Refusal::Overlap { array, one, two, sample, narrowed }));
             }
         }
     }
     Ok(None)
+}
+
+/// The target of the second clause without the border that the first one defines: `L[0, j | j > 0]` beside `L[i, 0]`.
+fn narrowed(scop: &Scop, one: &Statement, two: &Statement) -> Option<String> {
+    let border = |(first, second): (&Subscript, &Subscript)| match (first, second) {
+        (Subscript::Affine(first), Subscript::Affine(second)) => Some((second.as_iter()?, first.as_constant()?)),
+        _ => None,
+    };
+    let (iter, at) = one.write.index.iter().zip(&two.write.index).find_map(border)?;
+    let name = &scop.function.iter(iter).name;
+    let target = scop.show_access(two.write.array, &two.write.index);
+    let sign = if at == 0 { ">" } else { "!=" };
+    Some(format!("{} | {name} {sign} {at}]", target.strip_suffix(']')?))
 }
 
 /// Whether a clause reads what itself or a later clause of the system defines. (Reading the very cell that one is about

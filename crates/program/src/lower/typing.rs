@@ -226,7 +226,12 @@ impl Lowerer<'_> {
                 .note("no integer type has the values of both")
                 .help(format!("convert one of them: `{}(…)` or `{}(…)`", a.ty, b.ty));
         } else if wanted.is_float() {
-            diagnostic = diagnostic.help(format!("integers are converted explicitly: `{wanted}(…)`"));
+            let whole = if a.ty.is_float() { b } else { a };
+            let shown = match &whole.kind {
+                ExprKind::Index(affine) => self.function.show(affine),
+                _ => "…".into(),
+            };
+            diagnostic = diagnostic.help(format!("integers are converted explicitly: `{wanted}({shown})`"));
         }
         self.report(diagnostic);
     }

@@ -355,7 +355,9 @@ error[E0001]: unexpected keyword `let`
  --> f.fks:1:1
   |
 1 | let x = 1
-  | ^^^ expected a function",
+  | ^^^ expected a function
+  |
+  = help: a number for the whole file is a constant: `const K = 3`",
         ),
         (
             "fn f<>() { s = 1 }",
