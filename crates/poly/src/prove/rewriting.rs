@@ -400,15 +400,15 @@ impl Changed {
         let mut diagnostic = Diagnostic::error("E0517", span, message).here(here);
         let mut written = Vec::new();
         for writer in [&self.expected, &self.found].into_iter().flatten() {
-            let cell = if draft.verb == "layout" { self.written(old, writer) } else { None }.unwrap_or(cell.clone());
-            let label = format!("{} writes {}", show(old, writer)?, show_cell(&array, &cell));
-            diagnostic = diagnostic.label(find(old, writer)?.write.span, label);
+            let cell = self.written(old, writer)?;
+            diagnostic =
+                diagnostic.label(find(old, writer)?.write.span, format!("{} writes {cell}", show(old, writer)?));
             written.push(cell);
         }
         if let [one, two] = written.as_slice()
+            && draft.verb == "layout"
             && one != two
         {
-            let (one, two) = (show_cell(&array, one), show_cell(&array, two));
             diagnostic = diagnostic.note(format!("{one} and {two} would share a place"));
         }
         let sizes = old.function.params.iter().zip(&self.params);
@@ -424,10 +424,13 @@ impl Changed {
         Ok(if values.is_empty() { diagnostic } else { diagnostic.note(format!("this happens for {values}")) })
     }
 
-    /// The cell that an instance writes in the old program.
-    fn written(&self, old: &Scop, writer: &Named) -> Option<Vec<i64>> {
-        let statement = find(old, writer).ok()?;
-        evaluate(&statement.write.affine_index().ok()?, &self.params, &statement.iters, &writer.1)
+    /// The cell that an instance writes in the old program, or the array where data decides which.
+    fn written(&self, old: &Scop, writer: &Named) -> Attempt<String> {
+        let statement = find(old, writer)?;
+        let name = &old.array(statement.write.array).name;
+        let index = statement.write.affine_index().ok();
+        let cell = index.and_then(|index| evaluate(&index, &self.params, &statement.iters, &writer.1));
+        Ok(cell.map_or_else(|| format!("`{name}`"), |cell| show_cell(name, &cell)))
     }
 
     /// The cell that is read, and where in the source.
