@@ -16,19 +16,22 @@ use super::machine::{Base, Class, Inst, Item, Label, Mem, Operand, Stream, VReg,
 /// Registers from here on belong to the caller.
 const FIRST_SAVED: usize = 8;
 
+/// Where constants are taken to be while the length of the code is not known.
+const FAR: i64 = 1 << 20;
+
 pub(super) fn encode(stream: &Stream, allocation: &Allocation, wide512: bool) -> diag::Result<Vec<u8>> {
     let bug = |what: String| diag::Error::bug("lanes", what);
-    // Displacements from the instruction pointer always take 4 bytes, so the length does not depend on the distance.
-    let far = 1 << 20;
-    let mut code = Encoder::new(stream, allocation, wide512, far).encode().map_err(bug)?;
+    let Encoded { mut code, distances } = Encoder::new(stream, allocation, wide512).encode().map_err(bug)?;
     if stream.pool.is_empty() {
         return Ok(code);
     }
-    let length = code.len();
-    let pool = length.next_multiple_of(64);
-    code = Encoder::new(stream, allocation, wide512, pool).encode().map_err(bug)?;
-    if code.len() != length {
-        return Err(diag::Error::bug("lanes", "the length of the code depends on its constants"));
+    // Distances from the instruction pointer always take 4 bytes, so they can be corrected in their places.
+    let pool = code.len().next_multiple_of(64);
+    for place in distances {
+        let field = code.get_mut(place..).and_then(<[u8]>::first_chunk_mut::<4>);
+        let field = field.ok_or_else(|| bug("a distance outside of the code".into()))?;
+        let distance = i64::from(i32::from_le_bytes(*field)) - FAR + pool as i64;
+        *field = i32::try_from(distance).map_err(|_| bug("constants too far away".into()))?.to_le_bytes();
     }
     // A trap, should the code ever run on into its constants.
     code.resize(pool, 0xcc);
@@ -36,12 +39,16 @@ pub(super) fn encode(stream: &Stream, allocation: &Allocation, wide512: bool) ->
     Ok(code)
 }
 
+/// The bytes of a function, and where in them the distances to its constants stand.
+struct Encoded {
+    code: Vec<u8>,
+    distances: Vec<usize>,
+}
+
 struct Encoder<'a> {
     stream: &'a Stream,
     allocation: &'a Allocation,
     wide512: bool,
-    /// Where the constants will be.
-    pool: usize,
     saved: Vec<Register>,
     instructions: Vec<Instruction>,
     /// Labels at the next instruction.
@@ -54,7 +61,7 @@ struct Encoder<'a> {
 const END: Label = Label(0);
 
 impl<'a> Encoder<'a> {
-    fn new(stream: &'a Stream, allocation: &'a Allocation, wide512: bool, pool: usize) -> Encoder<'a> {
+    fn new(stream: &'a Stream, allocation: &'a Allocation, wide512: bool) -> Encoder<'a> {
         let used = |position: usize| {
             let general = stream.classes.iter().zip(&allocation.registers);
             general.filter(|(class, _)| **class == Class::General).any(|(_, reg)| usize::from(*reg) == position)
@@ -65,7 +72,6 @@ impl<'a> Encoder<'a> {
             stream,
             allocation,
             wide512,
-            pool,
             saved,
             instructions: Vec::new(),
             pending: Vec::new(),
@@ -98,7 +104,7 @@ impl<'a> Encoder<'a> {
         (self.stream.classes[reg.index()], self.allocation.registers[reg.index()])
     }
 
-    fn encode(mut self) -> Result<Vec<u8>, String> {
+    fn encode(mut self) -> Result<Encoded, String> {
         let frame = 64 * i32::try_from(self.stream.frame).map_err(|_| "the frame is too large")?;
         for register in self.saved.clone() {
             self.push(Instruction::with1(Code::Push_r64, register));
@@ -120,8 +126,16 @@ impl<'a> Encoder<'a> {
         }
         self.push(Ok(Instruction::with(Code::Retnq)));
         let block = InstructionBlock::new(&self.instructions, 0);
-        let encoded = BlockEncoder::encode(64, block, BlockEncoderOptions::NONE);
-        encoded.map(|result| result.code_buffer).map_err(|error| error.to_string())
+        let told = BlockEncoderOptions::RETURN_NEW_INSTRUCTION_OFFSETS | BlockEncoderOptions::RETURN_CONSTANT_OFFSETS;
+        let encoded = BlockEncoder::encode(64, block, told).map_err(|error| error.to_string())?;
+        let places = encoded.new_instruction_offsets.iter().zip(&encoded.constant_offsets);
+        let of_constants = self.instructions.iter().zip(places).filter(|(one, _)| one.is_ip_rel_memory_operand());
+        let distances = of_constants.map(|(_, (start, fields))| match fields.displacement_size() {
+            4 => Ok(*start as usize + fields.displacement_offset()),
+            _ => Err("a distance that is not of 4 bytes".to_owned()),
+        });
+        let distances = distances.collect::<Result<_, _>>()?;
+        Ok(Encoded { code: encoded.code_buffer, distances })
     }
 
     fn push(&mut self, instruction: Result<Instruction, iced_x86::IcedError>) {
@@ -194,7 +208,7 @@ impl<'a> Encoder<'a> {
             Base::Arguments => (Register::RDI, i64::from(mem.offset)),
             Base::Frame => (Register::RSP, i64::from(mem.offset)),
             // iced takes the address itself and computes the distance.
-            Base::Pool => (Register::RIP, self.pool as i64 + i64::from(mem.offset)),
+            Base::Pool => (Register::RIP, FAR + i64::from(mem.offset)),
         };
         let (index, scale) =
             mem.index.map_or((Register::None, 1), |(index, scale)| (self.physical(index, View::Q), u32::from(scale)));
