@@ -163,15 +163,24 @@ fn candidates(subject: &Rc<Subject>, machine: Option<&Machine>, allowed: Allowan
                     recipes.push(candidate(subject, Some(machine), origin, tree, found, &[])?);
                 }
             }
+            let mut in_caches = None;
             if let Some(blocked) = factorisation::blocked(subject, machine)? {
-                recipes.push(in_blocks(blocked)?);
+                let blocked = in_blocks(blocked)?;
+                in_caches = Some(blocked.cost);
+                recipes.push(blocked);
             }
             if let Some((origin, tree, cached)) = sweeps(subject, &own, machine)? {
                 recipes.push(candidate(subject, Some(machine), origin, tree, Vec::new(), &cached)?);
             }
             let share = allowed.part(RECIPE_SHARE);
             match subject.within(share, || rewritings(subject, machine, &own)) {
-                Ok(found) => recipes.extend(found),
+                Ok(mut found) => {
+                    // The cost knows of no caches, through which such a candidate walks for every term, and blocks for every block.
+                    if let Some(blocked) = in_caches {
+                        found.iter_mut().for_each(|other| other.cost = other.cost.max(blocked + 1));
+                    }
+                    recipes.extend(found);
+                }
                 Err(diag::Error::Budget { .. }) => tracing::warn!("rewriting is given up"),
                 Err(error) => return Err(error),
             }
