@@ -73,6 +73,11 @@ pub fn check(stage: &'static str) -> Result<()> {
     check_ahead(stage, Duration::ZERO)
 }
 
+/// That the time is not over, cheap enough for every item of a list.
+pub fn check_often(stage: &'static str) -> Result<()> {
+    if is_over() { check(stage) } else { Ok(()) }
+}
+
 /// That it will not be over after something which cannot be stopped once it has begun and is expected to take `more`.
 pub fn check_ahead(stage: &'static str, more: Duration) -> Result<()> {
     let Some(Deadline { began, end, .. }) = IN_FORCE.get() else { return Ok(()) };

@@ -7,8 +7,6 @@
 //! moves to the frame, or is computed again where that takes no other register; then everything is done anew with what
 //! that leaves.
 
-use std::collections::BTreeMap;
-
 use super::family;
 use super::machine::{Base, Class, First, Inst, Item, Mem, Operand, Stream, VReg, View};
 use crate::compile::STAGE;
@@ -72,57 +70,71 @@ pub(super) fn allocate(stream: &mut Stream, wide512: bool) -> diag::Result<Alloc
     let first_short = stream.classes.len();
     // Every round moves at least one register away, and those made for it are never moved.
     for _ in 0..=first_short {
-        deadline::check(STAGE)?;
-        let intervals = intervals(stream);
-        match scan(stream, &intervals, wide512, first_short) {
+        let intervals = intervals(stream)?;
+        match scan(stream, &intervals, wide512, first_short)? {
             Ok(registers) => {
                 allocation.registers = registers;
                 return Ok(allocation);
             }
             Err(victims) if victims.is_empty() => break,
             Err(victims) => {
-                let mut homes = find_homes(stream, &victims);
-                for (reg, home) in &mut homes {
+                let mut homes = find_homes(stream, &victims)?;
+                for home in homes.iter_mut().flatten() {
                     if matches!(home, Home::Slot(_)) {
                         *home = Home::Slot(stream.frame_slot());
                         allocation.spills += 1;
                     } else {
                         allocation.repeated += 1;
                     }
-                    debug_assert!(reg.index() < first_short);
                 }
-                move_away(stream, &homes, wide512);
+                move_away(stream, &homes, wide512)?;
             }
         }
     }
     Err(diag::Error::bug("lanes", "an instruction needs more registers than there are"))
 }
 
-fn intervals(stream: &Stream) -> Vec<Interval> {
-    let mut found: Vec<Option<Interval>> = vec![None; stream.classes.len()];
+/// In the order in which they start.
+fn intervals(stream: &Stream) -> diag::Result<Vec<Interval>> {
+    let mut found: Vec<Interval> = Vec::with_capacity(stream.classes.len());
+    // Where the interval of a register is.
+    let mut places = vec![usize::MAX; stream.classes.len()];
     let mut loops = Vec::new();
     let mut open = Vec::new();
     for (position, item) in stream.items.iter().enumerate() {
+        deadline::check_often(STAGE)?;
         match item {
             Item::LoopStart => open.push(position),
             Item::LoopEnd => loops.extend(open.pop().map(|start| (2 * start, 2 * position + 1))),
             _ => {}
         }
         let weight = 8f64.powi(open.len() as i32);
+        let known = found.len();
         item.registers(|reg, read, written| {
             let (start, end) = (2 * position + usize::from(!read), 2 * position + usize::from(written));
-            let interval = found[reg.index()].get_or_insert(Interval { reg, start, end, weight: 0.0, hint: None });
+            let place = &mut places[reg.index()];
+            if *place == usize::MAX {
+                *place = found.len();
+                found.push(Interval { reg, start, end, weight: 0.0, hint: None });
+            }
+            let interval = &mut found[*place];
             interval.end = interval.end.max(end);
             interval.weight += weight;
         });
-        if let Item::Copy { to, from } = item
-            && let Some(interval) = found[to.index()].as_mut().filter(|interval| interval.start == 2 * position + 1)
-        {
-            interval.hint = Some(*from);
+        // An item may write one register and read others after it.
+        found[known..].sort_by_key(|interval| (interval.start, interval.reg));
+        for (place, interval) in found.iter().enumerate().skip(known) {
+            places[interval.reg.index()] = place;
+        }
+        if let Item::Copy { to, from } = item {
+            let interval = &mut found[places[to.index()]];
+            if interval.start == 2 * position + 1 {
+                interval.hint = Some(*from);
+            }
         }
     }
-    let mut found: Vec<Interval> = found.into_iter().flatten().collect();
     for interval in &mut found {
+        deadline::check_often(STAGE)?;
         // Inner loops end first, so an outer loop sees what an inner one has extended.
         for (start, end) in &loops {
             if interval.start < *start && (*start..*end).contains(&interval.end) {
@@ -130,16 +142,18 @@ fn intervals(stream: &Stream) -> Vec<Interval> {
             }
         }
     }
-    found.sort_by_key(|interval| (interval.start, interval.reg));
-    found
+    Ok(found)
 }
 
 /// The registers, or which virtual registers to move away.
-fn scan(stream: &Stream, intervals: &[Interval], wide512: bool, first_short: usize) -> Result<Vec<u8>, Vec<VReg>> {
+type Scanned = Result<Vec<u8>, Vec<VReg>>;
+
+fn scan(stream: &Stream, intervals: &[Interval], wide512: bool, first_short: usize) -> diag::Result<Scanned> {
     let mut registers = vec![u8::MAX; stream.classes.len()];
     let mut active: Vec<&Interval> = Vec::new();
     let mut victims = Vec::new();
     for interval in intervals {
+        deadline::check_often(STAGE)?;
         active.retain(|other| other.end >= interval.start);
         let class = stream.classes[interval.reg.index()];
         let same = |other: &&&Interval| stream.classes[other.reg.index()] == class;
@@ -154,7 +168,7 @@ fn scan(stream: &Stream, intervals: &[Interval], wide512: bool, first_short: usi
         let candidates = active.iter().filter(same).copied().chain([interval]);
         let cheap = candidates.filter(|other| other.reg.index() < first_short);
         let victim = cheap.min_by(|a, b| a.weight.total_cmp(&b.weight).then(b.end.cmp(&a.end)));
-        let Some(victim) = victim else { return Err(victims) };
+        let Some(victim) = victim else { return Ok(Err(victims)) };
         victims.push(victim.reg);
         if victim.reg != interval.reg {
             registers[interval.reg.index()] = registers[victim.reg.index()];
@@ -162,7 +176,7 @@ fn scan(stream: &Stream, intervals: &[Interval], wide512: bool, first_short: usi
             active.push(interval);
         }
     }
-    if victims.is_empty() { Ok(registers) } else { Err(victims) }
+    Ok(if victims.is_empty() { Ok(registers) } else { Err(victims) })
 }
 
 /// Where a value lives that has no register.
@@ -173,23 +187,31 @@ enum Home {
     Again(Inst),
 }
 
+/// The homes of registers that have none of their own, by register.
+type Homes = Vec<Option<Home>>;
+
 /// A value whose one definition needs no other register, and no memory that changes, is computed again; all others go to
 /// the frame, at a place that is still to be chosen.
-fn find_homes(stream: &Stream, victims: &[VReg]) -> BTreeMap<VReg, Home> {
-    let mut definitions: BTreeMap<VReg, Vec<&Item>> = victims.iter().map(|victim| (*victim, Vec::new())).collect();
+fn find_homes(stream: &Stream, victims: &[VReg]) -> diag::Result<Homes> {
+    let mut homes: Homes = vec![None; stream.classes.len()];
+    let in_frame = || Home::Slot(Mem::new(Base::Frame, 0));
+    for victim in victims {
+        homes[victim.index()] = Some(in_frame());
+    }
+    let mut defined = vec![false; homes.len()];
     for item in &stream.items {
+        deadline::check_often(STAGE)?;
         item.registers(|reg, _, written| {
-            if written && let Some(found) = definitions.get_mut(&reg) {
-                found.push(item);
+            if let Some(home) = homes[reg.index()].as_mut().filter(|_| written) {
+                *home = match item {
+                    Item::Inst(inst) if !defined[reg.index()] && is_repeatable(inst) => Home::Again(inst.clone()),
+                    _ => in_frame(),
+                };
+                defined[reg.index()] = true;
             }
         });
     }
-    let anywhere = Mem::new(Base::Frame, 0);
-    let home = |found: Vec<&Item>| match found[..] {
-        [Item::Inst(inst)] if is_repeatable(inst) => Home::Again(inst.clone()),
-        _ => Home::Slot(anywhere),
-    };
-    definitions.into_iter().map(|(reg, found)| (reg, home(found))).collect()
+    Ok(homes)
 }
 
 fn is_repeatable(inst: &Inst) -> bool {
@@ -207,12 +229,14 @@ fn is_repeatable(inst: &Inst) -> bool {
 }
 
 /// Takes values out of registers: before each use they come into a short-lived one, after each change they go back.
-fn move_away(stream: &mut Stream, homes: &BTreeMap<VReg, Home>, wide512: bool) {
+fn move_away(stream: &mut Stream, homes: &Homes, wide512: bool) -> diag::Result<()> {
+    let home = |reg: VReg| homes.get(reg.index()).and_then(Option::as_ref);
     let items = std::mem::take(&mut stream.items);
     for mut item in items {
+        deadline::check_often(STAGE)?;
         let mut touched: Vec<(VReg, bool, bool)> = Vec::new();
         item.registers(|reg, read, written| {
-            if homes.contains_key(&reg) {
+            if home(reg).is_some() {
                 match touched.iter_mut().find(|(known, ..)| *known == reg) {
                     Some((_, reads, writes)) => (*reads, *writes) = (*reads | read, *writes | written),
                     None => touched.push((reg, read, written)),
@@ -228,14 +252,15 @@ fn move_away(stream: &mut Stream, homes: &BTreeMap<VReg, Home>, wide512: bool) {
         for (reg, reads, writes) in touched {
             let class = stream.classes[reg.index()];
             let short = stream.fresh(class);
-            match &homes[&reg] {
-                Home::Again(_) if writes => vanishes = true,
-                Home::Again(definition) => {
+            match home(reg) {
+                None => {}
+                Some(Home::Again(_)) if writes => vanishes = true,
+                Some(Home::Again(definition)) => {
                     let mut again = Item::Inst(definition.clone());
                     again.map_registers(|_| short);
                     stream.items.push(again);
                 }
-                Home::Slot(slot) => {
+                Some(Home::Slot(slot)) => {
                     if reads {
                         stream.items.push(Item::Inst(transfer(class, short, *slot, true, wide512)));
                     }
@@ -251,6 +276,7 @@ fn move_away(stream: &mut Stream, homes: &BTreeMap<VReg, Home>, wide512: bool) {
         }
         stream.items.append(&mut after);
     }
+    Ok(())
 }
 
 fn transfer(class: Class, reg: VReg, slot: Mem, load: bool, wide512: bool) -> Inst {

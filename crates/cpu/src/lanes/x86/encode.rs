@@ -3,7 +3,9 @@
 //! In: items and their registers.  Out: position-independent code that follows the System V convention.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
+use diag::deadline;
 use iced_x86::{
     BlockEncoder, BlockEncoderOptions, Code, Decoder, DecoderOptions, Formatter, Instruction, InstructionBlock,
     IntelFormatter, MemoryOperand, OpKind, Register,
@@ -12,6 +14,7 @@ use iced_x86::{
 use super::allocate::{Allocation, GENERAL};
 use super::family;
 use super::machine::{Base, Class, Inst, Item, Label, Mem, Operand, Stream, VReg, View};
+use crate::compile::STAGE;
 
 /// Registers from here on belong to the caller.
 const FIRST_SAVED: usize = 8;
@@ -19,7 +22,12 @@ const FIRST_SAVED: usize = 8;
 /// Where constants are taken to be while the length of the code is not known.
 const FAR: i64 = 1 << 20;
 
+/// What encoding takes for an item, on a slow machine. iced cannot be stopped once it has begun.
+const PER_ITEM: Duration = Duration::from_nanos(500);
+
 pub(super) fn encode(stream: &Stream, allocation: &Allocation, wide512: bool) -> diag::Result<Vec<u8>> {
+    let items = u32::try_from(stream.items.len()).unwrap_or(u32::MAX);
+    deadline::check_ahead(STAGE, PER_ITEM.saturating_mul(items))?;
     let bug = |what: String| diag::Error::bug("lanes", what);
     let Encoded { mut code, distances } = Encoder::new(stream, allocation, wide512).encode().map_err(bug)?;
     if stream.pool.is_empty() {

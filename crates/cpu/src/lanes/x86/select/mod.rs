@@ -72,7 +72,7 @@ impl Selector<'_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> diag::Result<()> {
-        deadline::check(STAGE)?;
+        deadline::check_often(STAGE)?;
         self.position += 1;
         match stmt {
             Stmt::Let(value, op) => self.r#let(*value, op),
