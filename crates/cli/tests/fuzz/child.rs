@@ -14,7 +14,7 @@ const TIME_LIMIT: u64 = 2;
 const MEMORY_LIMIT: u64 = 256;
 
 /// Beside a tenth of the limit: starting, reading, writing, on a machine that does other things as well.
-const SLACK: Duration = Duration::from_secs(4);
+const SLACK: Duration = Duration::from_secs(1);
 
 /// What the process needs beside the solver's memory, in MiB.
 const OTHER_MEMORY: u64 = 512;
