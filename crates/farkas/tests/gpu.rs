@@ -68,11 +68,8 @@ fn count(text: &str, word: &str) -> usize {
 #[test]
 fn the_matrix_product_moves_nothing_twice() {
     let (text, counts) = run("matmul-tiles.fks", "schedules/matmul-gpu.sched", &[1, 1, 2], &[2048, 2048, 16384]);
-    assert_eq!(count(&text, "bar.sync"), 2, "for each tile");
-    assert_eq!((count(&text, "fma.rn.f32"), count(&text, "ld.shared.v4.f32")), (512, 32), "8 × 8 cells, 8 terms each");
-    assert_wide(&text);
-    assert_eq!(counts.sectors, counts.ideal_sectors, "{counts:?}");
-    assert!(counts.waves * 100 <= counts.ideal_waves * 105, "{counts:?}");
+    assert_register_tiles(&text);
+    assert_moves_little(&text, counts);
 }
 
 /// Nobody has to write a schedule for it.
@@ -80,11 +77,8 @@ fn the_matrix_product_moves_nothing_twice() {
 fn the_matrix_product_is_as_good_without_a_schedule() {
     let (text, counts) = run_chosen(&read("matmul-tiles.fks"), &[1, 2, 3], &[128 * 24, 24 * 256, 128 * 256]);
     assert_eq!(count(&text, ".visible .entry"), 1, "cells begin at zero in the same kernel\n{text}");
-    assert_eq!(count(&text, "bar.sync"), 2, "for each tile");
-    assert_eq!((count(&text, "fma.rn.f32"), count(&text, "ld.shared.v4.f32")), (512, 32), "8 × 8 cells, 8 terms each");
-    assert_wide(&text);
-    assert_eq!(counts.sectors, counts.ideal_sectors, "{counts:?}");
-    assert!(counts.waves * 100 <= counts.ideal_waves * 105, "{counts:?}");
+    assert_register_tiles(&text);
+    assert_moves_little(&text, counts);
 }
 
 /// Operands by rows or by columns, doubles, batches, and a result that more is done to.
@@ -107,9 +101,7 @@ fn products_of_whole_tiles_are_wide_whatever_their_operands() {
     for (program, params, cells) in more {
         let (text, counts) = run_chosen(&Source::new("tiles.fks", program), params, cells);
         assert_eq!(count(&text, ".visible .entry"), 1, "{text}");
-        assert_wide(&text);
-        assert_eq!(counts.sectors, counts.ideal_sectors, "{program}\n{counts:?}");
-        assert!(counts.waves * 100 <= counts.ideal_waves * 105, "{program}\n{counts:?}");
+        assert_moves_little(&text, counts);
     }
 }
 
@@ -122,6 +114,19 @@ fn products_of_any_size_have_small_squares() {
     let (text, _) = run_chosen(&Source::new("any.fks", program), &[19, 33, 7], &[19 * 7, 7 * 33, 19 * 33]);
     assert!((1..=17).contains(&count(&text, "fma.rn.f32")), "16 terms of one cell, and what is left\n{text}");
     assert!(count(&text, ".shared .align") > 0, "{text}");
+}
+
+/// Each thread has 8 × 8 cells in registers.
+fn assert_register_tiles(text: &str) {
+    assert_eq!(count(text, "bar.sync"), 2, "for each tile");
+    assert_eq!((count(text, "fma.rn.f32"), count(text, "ld.shared.v4.f32")), (512, 32), "8 terms each");
+}
+
+/// No sector of global memory is moved twice, and hardly an access to shared memory waits for another.
+fn assert_moves_little(text: &str, counts: Counts) {
+    assert_wide(text);
+    assert_eq!(counts.sectors, counts.ideal_sectors, "{counts:?}\n{text}");
+    assert!(counts.waves * 100 <= counts.ideal_waves * 105, "{counts:?}\n{text}");
 }
 
 /// Every access of global memory moves 128 bits for each thread.
