@@ -11,6 +11,13 @@ fn examples_run_as_they_say() {
 }
 
 #[test]
+fn examples_are_formatted() {
+    let output =
+        command(&repository()).args(["fmt", "--check"]).args(files(&repository().join("examples"), "fks")).output();
+    assert_eq!(outcome(&output.expect("the binary starts")).succeeds().stdout, "");
+}
+
+#[test]
 fn schedules_for_examples_run_as_they_say() {
     let count = run_all("sched");
     assert!(count >= 3, "only {count} schedules");
