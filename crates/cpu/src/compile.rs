@@ -170,9 +170,37 @@ fn define(module: &mut JITModule, name: &str, context: &mut Context) -> diag::Re
 pub(crate) fn disassemble(context: &Context, isa: &dyn TargetIsa) -> diag::Result<String> {
     let code = context.compiled_code().ok_or_else(|| bug("no code was generated"))?;
     let capstone = isa.to_capstone().map_err(bug)?;
-    code.disassemble(Some(&context.func.params), &capstone).map_err(bug)
+    let text = code.disassemble(Some(&context.func.params), &capstone).map_err(bug)?;
+    Ok(without_constants(&text))
+}
+
+/// The text of code up to its end. Behind the last block there are the traps that blocks jump to, and then constants, which a
+/// disassembler takes for instructions.
+fn without_constants(text: &str) -> String {
+    let is = |line: &str, words: &[&str]| words.iter().any(|word| line.trim_start().starts_with(word));
+    let last_block = text.rfind("\nblock").unwrap_or(0);
+    let (blocks, last) = text.split_at(last_block);
+    let mut ended = false;
+    let kept = last.split_inclusive('\n').take_while(|line| {
+        let goes_on = !ended || is(line, &["ud2"]);
+        ended |= is(line, &["ret", "jmp", "ud2"]);
+        goes_on
+    });
+    kept.fold(blocks.to_owned(), |all, line| all + line)
 }
 
 pub(crate) fn bug(what: impl Display) -> diag::Error {
     diag::Error::bug("cpu", what.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_ends_where_its_constants_begin() {
+        let code = "block0: ; offset 0x0\n  jmp 0x9\nblock1: ; offset 0x9\n  retq\n  ud2 ; trap: user1\n";
+        assert_eq!(without_constants(&format!("{code}  addb %al, (%rax)\n  ud2\n")), code);
+        assert_eq!(without_constants(code), code);
+    }
 }
