@@ -405,8 +405,8 @@ impl Checked {
         &self.log.texts
     }
 
-    /// At how many combinations of small sizes the schedule was replayed, and how many others have too many instances;
-    /// if that was wanted.
+    /// At how many combinations of small sizes the schedule was replayed, and how many others have too many instances
+    /// or too large numbers; if that was wanted.
     pub fn replayed(&self) -> Option<(usize, usize)> {
         self.log.replayed.map(|replayed| (replayed.sizes, replayed.skipped))
     }

@@ -8,6 +8,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 
 use isl::Dim;
 use isl::ast::{self, Op};
@@ -90,7 +91,7 @@ impl Work<'_> {
 pub enum Replay {
     /// Every read finds what it finds in the program.
     Same,
-    /// There are too many instances to tell.
+    /// There are too many instances to tell, or numbers past 64 bits, with which calls are refused.
     TooLarge,
     /// Something is different.
     Different(Disagreement),
@@ -113,7 +114,7 @@ pub fn replay(proven: &Proven, params: &[i64]) -> diag::Result<Replay> {
     match compared {
         Ok(None) => Ok(Replay::Same),
         Ok(Some(disagreement)) => Ok(Replay::Different(disagreement)),
-        Err(Stop::TooLarge) => Ok(Replay::TooLarge),
+        Err(Stop::TooLarge | Stop::Failed(Fault::Overflow(_))) => Ok(Replay::TooLarge),
         Err(Stop::Failed(fault)) => Err(fault.of_loops("replay", &proven.subject().scop.function)),
     }
 }
@@ -142,7 +143,7 @@ impl From<isl::Error> for Stop {
 pub struct Replayed {
     /// At how many combinations of sizes.
     pub sizes: usize,
-    /// How many others have too many instances.
+    /// How many others have too many instances, or too large numbers.
     pub skipped: usize,
 }
 
@@ -287,6 +288,9 @@ struct Runner<'a> {
     instances: Vec<Instance>,
 }
 
+/// Loops whose numbers leave 64 bits at these sizes.
+const OVERFLOW: Fault = Fault::Overflow("a loop");
+
 impl Runner<'_> {
     fn node(&mut self, node: &ast::Node) -> Result<(), Stop> {
         match node {
@@ -306,7 +310,7 @@ impl Runner<'_> {
                     if *degenerate {
                         break;
                     }
-                    value += self.eval(inc)?;
+                    value = value.checked_add(self.eval(inc)?).ok_or(OVERFLOW)?;
                     self.names.insert(iterator.clone(), value);
                 }
                 match hidden {
@@ -350,7 +354,7 @@ impl Runner<'_> {
             (Op::Or | Op::OrElse, [one, two]) => {
                 return Ok(i64::from(self.eval(one)? != 0 || self.eval(two)? != 0));
             }
-            (Op::Minus, [one]) => return Ok(-self.eval(one)?),
+            (Op::Minus, [one]) => return self.eval(one)?.checked_neg().ok_or(OVERFLOW),
             _ => {}
         }
         let mut values = args.iter().map(|arg| self.eval(arg));
@@ -358,9 +362,9 @@ impl Runner<'_> {
         values.try_fold(first, |one, two| {
             let two = two?;
             Ok(match op {
-                Op::Add => one + two,
-                Op::Sub => one - two,
-                Op::Mul => one * two,
+                Op::Add => one.checked_add(two).ok_or(OVERFLOW)?,
+                Op::Sub => one.checked_sub(two).ok_or(OVERFLOW)?,
+                Op::Mul => one.checked_mul(two).ok_or(OVERFLOW)?,
                 Op::Max => one.max(two),
                 Op::Min => one.min(two),
                 Op::Div | Op::FdivQ | Op::PdivQ => one.div_euclid(two),
@@ -418,6 +422,20 @@ fn trace(scop: &Scop, params: &[i64], instances: &[Instance]) -> Result<Trace, S
     Ok(trace)
 }
 
+/// All cells of a box.
+pub(crate) fn cells_in(work: &Work<'_>, coordinates: &[Range<i64>]) -> Result<Vec<Vec<i64>>, Stop> {
+    let mut cells = vec![Vec::new()];
+    for coordinates in coordinates {
+        let extent = usize::try_from(coordinates.end.saturating_sub(coordinates.start)).unwrap_or(0);
+        work.spend(cells.len().saturating_mul(extent))?;
+        let extended = cells.iter().flat_map(|cell: &Vec<i64>| {
+            coordinates.clone().map(|coordinate| [cell.as_slice(), &[coordinate]].concat())
+        });
+        cells = extended.collect();
+    }
+    Ok(cells)
+}
+
 /// The loads of one instance; where data decides, all that are possible.
 pub(crate) struct Loads<'a> {
     pub(crate) scop: &'a Scop,
@@ -433,24 +451,18 @@ impl Loads<'_> {
 
     /// The cells that an access may touch.
     pub(crate) fn all_cells(&self, array: ArrayId, index: &[Subscript]) -> Result<Vec<(ArrayId, Vec<i64>)>, Stop> {
-        let mut cells = vec![Vec::new()];
+        let mut coordinates = Vec::new();
         for (subscript, extent) in index.iter().zip(&self.scop.array(array).shape) {
             let overflow = || Fault::Overflow("a cell");
-            let coordinates = match subscript {
+            coordinates.push(match subscript {
                 Subscript::Affine(affine) => {
                     let coordinate = self.at.affine(affine).ok_or_else(overflow)?;
                     coordinate..coordinate.checked_add(1).ok_or_else(overflow)?
                 }
                 Subscript::Data(_) => 0..self.at.affine(extent).ok_or_else(overflow)?,
-            };
-            let extent = usize::try_from(coordinates.end.saturating_sub(coordinates.start)).unwrap_or(0);
-            self.work.spend(cells.len().saturating_mul(extent))?;
-            let extended = cells.iter().flat_map(|cell: &Vec<i64>| {
-                coordinates.clone().map(|coordinate| [cell.as_slice(), &[coordinate]].concat())
             });
-            cells = extended.collect();
         }
-        Ok(cells.into_iter().map(|cell| (array, cell)).collect())
+        Ok(cells_in(self.work, &coordinates)?.into_iter().map(|cell| (array, cell)).collect())
     }
 
     /// Collects the loads of a statement; of loops inside it, all that they may do.

@@ -8,11 +8,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use program::{Affine, ArrayId, BinaryOp, Expr, ExprKind, ReduceOp, Role, ScalarType, Subscript, UnaryOp, Value};
+use program::{
+    Affine, ArrayId, BinaryOp, Expr, ExprKind, IterId, ReduceOp, Role, ScalarType, Subscript, UnaryOp, Value,
+};
 
 use crate::fault::Fault;
 use crate::prove::Proven;
-use crate::replay::{Disagreement, Instance, Loads, Stop, Work, original_instances, scheduled_instances};
+use crate::replay::{Disagreement, Instance, Loads, Stop, Work, cells_in, original_instances, scheduled_instances};
 use crate::scop::{Scop, Statement, StatementKind};
 use crate::witness::{At, show_cell};
 
@@ -42,10 +44,13 @@ enum Term {
 pub(crate) fn compare(original: &Scop, proven: &Proven, params: &[i64]) -> Result<Option<Disagreement>, Stop> {
     let mut terms = Terms::default();
     let expected = terms.run(original, params, &original_instances(original, params)?)?;
-    let found = terms.run(&proven.subject().scop, params, &scheduled_instances(proven, params)?)?;
+    let rewritten = &proven.subject().scop;
+    let found = terms.run(rewritten, params, &scheduled_instances(proven, params)?)?;
+    let found = terms.as_callers_see(rewritten, params, found)?;
     let is_result = |array: &ArrayId| original.array(*array).role != Role::Local;
     for ((array, cell), term) in expected.iter().filter(|((array, _), _)| is_result(array)) {
-        if found.get(&(*array, cell.clone())) != Some(term) {
+        let input = terms.number(Term::Input(original.array(*array).name.clone(), cell.clone()));
+        if found.get(&(*array, cell.clone())).copied().unwrap_or(input) != *term {
             let what = format!("{} ends with another value", show_cell(&original.array(*array).name, cell));
             return Ok(Some(Disagreement { what }));
         }
@@ -58,6 +63,24 @@ pub(crate) fn compare(original: &Scop, proven: &Proven, params: &[i64]) -> Resul
         }
         None => Ok(None),
     }
+}
+
+/// Arguments that callers hand over in a layout, each with where its cells are.
+fn stored_cells(scop: &Scop, params: &[i64]) -> Result<Vec<(ArrayId, Vec<i64>, Vec<i64>)>, Stop> {
+    let work = Work::new(scop);
+    let mut found = Vec::new();
+    let arguments = scop.arrays.iter().enumerate().filter(|(_, array)| array.role != Role::Local);
+    for (position, laid) in arguments.filter_map(|(position, array)| Some((position, array.laid.as_ref()?))) {
+        let iters: Vec<IterId> = (0..laid.shape.len()).map(|number| IterId(number as u32)).collect();
+        let overflow = || Fault::Overflow("a cell");
+        let shape = At { params, iters: &[], values: &[] }.cell(&laid.shape).ok_or_else(overflow)?;
+        let shape: Vec<_> = shape.into_iter().map(|extent| 0..extent).collect();
+        for cell in cells_in(&work, &shape)? {
+            let place = At { params, iters: &iters, values: &cell }.cell(&laid.places).ok_or_else(overflow)?;
+            found.push((ArrayId(position as u32), cell, place));
+        }
+    }
+    Ok(found)
 }
 
 type Memory = HashMap<(ArrayId, Vec<i64>), Number>;
@@ -80,9 +103,26 @@ impl Terms {
         number
     }
 
+    /// What callers find in their own cells, wherever the program has put them. What is in holes is nobody's business.
+    fn as_callers_see(&mut self, scop: &Scop, params: &[i64], mut memory: Memory) -> Result<Memory, Stop> {
+        let mut seen = Memory::new();
+        for (array, cell, place) in stored_cells(scop, params)? {
+            let input = self.number(Term::Input(scop.array(array).name.clone(), cell.clone()));
+            let left = memory.remove(&(array, place)).filter(|left| *left != input);
+            seen.extend(left.map(|left| ((array, cell), left)));
+        }
+        memory.retain(|(array, _), _| scop.array(*array).role == Role::Local || scop.array(*array).laid.is_none());
+        memory.extend(seen);
+        Ok(memory)
+    }
+
     fn run(&mut self, scop: &Scop, params: &[i64], instances: &[Instance]) -> Result<Memory, Stop> {
         let work = Work::new(scop);
         let mut memory = Memory::new();
+        for (array, cell, place) in stored_cells(scop, params)? {
+            let input = self.number(Term::Input(scop.array(array).name.clone(), cell));
+            memory.insert((array, place), input);
+        }
         for (position, values) in instances {
             let statement = &scop.statements[*position];
             let at = At { params, iters: &statement.iters, values };

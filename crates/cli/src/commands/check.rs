@@ -64,7 +64,7 @@ fn check_file(path: &Path, options: &Options, terminal: &Terminal) -> Result<(),
         let replayed = function.replayed().map(|(sizes, left_out)| match left_out {
             0 => format!(", replayed at {sizes} combinations of small sizes"),
             _ => format!(
-                ", replayed at {sizes} combinations of small sizes; {left_out} others have too many instances for that"
+                ", replayed at {sizes} combinations of small sizes; {left_out} others have too many instances or too large numbers for that"
             ),
         });
         let replayed_text = replayed.unwrap_or_default();

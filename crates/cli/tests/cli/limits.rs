@@ -54,6 +54,35 @@ fn a_replay_keeps_to_sizes_that_belong_together() {
     place.farkas("check f.fks --verify-dynamic").succeeds().prints(&["f: legal, replayed at"]);
 }
 
+/// Calls at such sizes are refused as well.
+#[test]
+fn a_replay_leaves_out_sizes_whose_loops_leave_64_bits() {
+    let place = Place::new();
+    let program = "fn f<N, M>(inout A: i8[N, M]) where N >= 3, M >= N {
+    A[i, j | (i + j) / 4000000000000000001 <= N] = 1
+}
+";
+    place.write("f.fks", program.as_bytes());
+    place.farkas("run f.fks -D N=3,M=3 --in A=zeros").fails(2, &["would leave 64 bits"]);
+    let check = place.farkas("check f.fks --verify-dynamic").succeeds();
+    check.prints(&["f: legal, replayed at 0 combinations of small sizes; 3 others"]);
+}
+
+#[test]
+fn a_replay_finds_cells_where_callers_store_them() {
+    let place = Place::new();
+    let program = "fn f<N, M>(A: f64[N, M], inout B: f64[N, M]) -> (C: f64[N, M]) {
+    stored A[i, j] => [j, i] in [M, N]
+    stored B[i, j] => [i, j] in [N, M + 3]
+    stored C[i, j] => [j, i] in [M, N]
+    C[i, j] = A[i, j] + 1
+    B[i, j | j > i] = A[i, j] * 2
+}
+";
+    place.write("f.fks", program.as_bytes());
+    place.farkas("check f.fks --verify-dynamic").succeeds().prints(&["f: legal, replayed at 25 combinations"]);
+}
+
 #[test]
 fn steps_without_statements_do_nothing() {
     let place = Place::new();

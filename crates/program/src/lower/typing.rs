@@ -131,6 +131,15 @@ impl Lowerer<'_> {
         if ty.half().is_some() && !matches!(expr.kind, ExprKind::Const(_)) {
             return Some(cast(self.adapt(expr, ScalarType::F32)?, ty));
         }
+        // Bits are those of an integer, whatever is done with it.
+        let of_bits = match &expr.kind {
+            ExprKind::Unary(op, _) => *op == UnaryOp::BitNot,
+            ExprKind::Binary(op, ..) => op.is_bitwise(),
+            _ => false,
+        };
+        if of_bits && ty.is_float() {
+            return Some(cast(self.adapt(expr, ScalarType::I64)?, ty));
+        }
         expr.kind = match expr.kind {
             ExprKind::Const(value) => ExprKind::Const(self.adapt_literal(value, ty, expr.span)?),
             ExprKind::Unary(op, operand) => ExprKind::Unary(op, Box::new(self.adapt(*operand, ty)?)),
