@@ -19,9 +19,7 @@ impl Lowerer<'_> {
     /// equal for few sizes at most, and not by intention.
     pub(super) fn explain_extents(&self, diagnostic: Diagnostic, a: &Affine, b: &Affine) -> Diagnostic {
         let Some(values) = self.differ_for(a, b) else { return diagnostic };
-        let mut involved = Vec::new();
-        params(a, &mut involved);
-        params(b, &mut involved);
+        let involved = self.involved(a, b);
         let (a, b) = (self.function.show(a), self.function.show(b));
         let diagnostic = diagnostic.note(format!("{a} and {b} differ, for example for {values}"));
         if involved.len() < 2 {
@@ -32,24 +30,24 @@ impl Lowerer<'_> {
 
     /// `N = 1, M = 2`
     pub(super) fn differ_for(&self, a: &Affine, b: &Affine) -> Option<String> {
-        let mut involved: Vec<ParamId> = Vec::new();
-        params(a, &mut involved);
-        params(b, &mut involved);
+        let involved = self.involved(a, b);
         let mut all = involved.clone();
-        for position in 0..self.function.params.len() {
+        for (position, param) in self.function.params.iter().enumerate() {
             let id = ParamId(position as u32);
-            if !all.contains(&id) {
+            if param.derived.is_none() && !all.contains(&id) {
                 all.push(id);
             }
         }
         // The odometer's fastest wheel is the last parameter that matters, then those that only the context uses.
         let mut wheels = vec![0usize; all.len()];
         for _ in 0..MAX_TRIED {
-            let value = |id: ParamId| {
+            let sizes = self.sizes(|id| {
                 let wheel = all.iter().position(|known| *known == id).map_or(0, |position| wheels[position]);
                 VALUES[wheel]
-            };
-            let admitted = self.function.context.iter().all(|fact| fact.cond.eval(&value, &|_| 0).unwrap_or(false));
+            });
+            let value = |id: ParamId| sizes.as_ref().map_or(0, |sizes| sizes[id.index()]);
+            let admitted = sizes.is_some()
+                && self.function.context.iter().all(|fact| fact.cond.eval(&value, &|_| 0).unwrap_or(false));
             let (left, right) = (a.eval(&value, &|_| 0), b.eval(&value, &|_| 0));
             if admitted && left != right && left.is_some_and(|left| left >= 0) && right.is_some_and(|right| right >= 0)
             {
@@ -62,6 +60,36 @@ impl Lowerer<'_> {
             wheels[turning + 1..].iter_mut().for_each(|wheel| *wheel = 0);
         }
         None
+    }
+
+    /// The values of all parameters, if those of the derived ones exist.
+    fn sizes(&self, given: impl Fn(ParamId) -> i64) -> Option<Vec<i64>> {
+        let mut sizes: Vec<i64> = Vec::new();
+        for (position, param) in self.function.params.iter().enumerate() {
+            sizes.push(match &param.derived {
+                // It follows from those before it.
+                Some(derived) => derived.eval(&|id| sizes[id.index()]).ok()?,
+                None => given(ParamId(position as u32)),
+            });
+        }
+        Some(sizes)
+    }
+
+    /// The parameters that decide the values of two extents: of derived ones, what they are made of.
+    fn involved(&self, a: &Affine, b: &Affine) -> Vec<ParamId> {
+        let mut open = Vec::new();
+        params(a, &mut open);
+        params(b, &mut open);
+        let mut involved = Vec::new();
+        let mut next = 0;
+        while let Some(id) = open.get(next).copied() {
+            next += 1;
+            match &self.function.param(id).derived {
+                Some(derived) => [&derived.lhs, &derived.rhs].into_iter().for_each(|side| params(side, &mut open)),
+                None => involved.push(id),
+            }
+        }
+        involved
     }
 }
 

@@ -1,4 +1,4 @@
-//! What follows from `where`: simple affine reasoning about parameters, without isl.
+//! What follows from `where`, and from what derived sizes are: simple affine reasoning about parameters, without isl.
 //!
 //! In: the context of a function and a condition on its parameters.  Out: whether a few facts added up show it.
 //! A condition that is not shown may still hold; the caller reports it in either case.
@@ -42,7 +42,7 @@ impl Lowerer<'_> {
         self.function.context.iter().any(|requirement| requirement.cond == *cond)
     }
 
-    /// The conditions of the context that hold on their own.
+    /// The conditions of the context that hold on their own, and what is known of derived sizes.
     fn each_fact(&self, found: &mut dyn FnMut(&Cond)) {
         fn each(cond: &Cond, found: &mut dyn FnMut(&Cond)) {
             match cond {
@@ -51,6 +51,7 @@ impl Lowerer<'_> {
             }
         }
         self.function.context.iter().for_each(|requirement| each(&requirement.cond, found));
+        self.function.derived_facts().iter().for_each(|fact| each(fact, found));
     }
 
     /// What is known not to be negative, besides the parameters.
