@@ -207,10 +207,7 @@ impl Lowerer<'_> {
         let own = self.function.arrays.len();
         let before = std::mem::take(&mut self.pending);
         let body = self.lower_block(body);
-        let until = until.as_ref().map(|until| {
-            let condition = self.lower_expr(until)?;
-            self.coerce(condition, ScalarType::Bool)
-        });
+        let until = until.as_ref().map(|until| self.lower_until(until));
         self.scope.leave();
         let open = matches!(&until, Some(Some(until)) if reduces(until) && (may_fail(until, false) || counts(until)));
         if let (Some(until), true) = (&stmt_until(stmt), open || !self.pending.is_empty()) {

@@ -31,8 +31,7 @@ impl Lowerer<'_> {
         own: usize,
     ) -> Option<Vec<Node>> {
         let span = until.span;
-        let condition = self.lower_expr(until)?;
-        let condition = self.coerce(condition, ScalarType::Bool)?;
+        let condition = self.lower_until(until)?;
         let in_front = std::mem::take(&mut self.pending);
         let name = format!("{}_runs", self.function.iter(iter).name);
         let array = ArrayId(self.function.arrays.len() as u32);
@@ -49,6 +48,13 @@ impl Lowerer<'_> {
         let start = set(format!("{name}_start"), flag.constant(Value::Bool(true)));
         self.pending.push(start);
         Some(in_front.into_iter().chain([test]).chain(body).collect())
+    }
+
+    /// The condition behind `while`.
+    pub(super) fn lower_until(&mut self, until: &ast::Expr) -> Option<Expr> {
+        self.mention_reductions(until);
+        let condition = self.lower_expr(until)?;
+        self.coerce(condition, ScalarType::Bool)
     }
 }
 

@@ -48,6 +48,7 @@ impl Lowerer<'_> {
     }
 
     fn lower_condition(&mut self, cond: &ast::Expr) -> Option<Condition> {
+        self.mention_reductions(cond);
         let typed = self.lower_size(cond)?;
         let affine = typed.cond.clone();
         Some(Condition { value: self.coerce(typed, ScalarType::Bool)?, affine })

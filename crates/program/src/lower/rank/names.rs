@@ -35,8 +35,11 @@ impl Lowerer<'_> {
     pub(in super::super) fn mention(&mut self, stmt: &ast::Stmt) {
         self.mentioned = BTreeSet::new();
         self.reduced = Vec::new();
-        if let ast::StmtKind::Let { value: Some(value), .. } | ast::StmtKind::Assign { value, .. } = &stmt.kind {
-            reductions(value, &mut self.reduced);
+        match &stmt.kind {
+            ast::StmtKind::Let { value: Some(value), .. } | ast::StmtKind::Assign { value, .. } => {
+                self.mention_reductions(value);
+            }
+            _ => {}
         }
         match &stmt.kind {
             ast::StmtKind::Let { value, target, .. } => {
@@ -50,6 +53,12 @@ impl Lowerer<'_> {
             }
             ast::StmtKind::For { .. } | ast::StmtKind::If { .. } => {}
         }
+    }
+
+    /// Notes the indices of the reductions in an expression, which are known in their bodies only.
+    pub(in super::super) fn mention_reductions(&mut self, expr: &ast::Expr) {
+        self.reduced = Vec::new();
+        reductions(expr, &mut self.reduced);
     }
 }
 
