@@ -86,6 +86,10 @@ fn undefined_reads(scop: &Scop, dependences: &Dependences) -> Attempt<Vec<Diagno
         }
         if verb.ends_with("update") {
             diagnostic = diagnostic.help(format!("give all cells a value first, such as `{} = 0`", whole(array)));
+            if statement.block.is_some() && array.role == Role::Local {
+                let help = "if no iteration needs what the one before has left, define it in the loop";
+                diagnostic = diagnostic.help(format!("{help}: `let {} = …`", whole(array)));
+            }
         }
         diagnostics.push(diagnostic);
     }

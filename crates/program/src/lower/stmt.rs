@@ -391,9 +391,11 @@ impl Lowerer<'_> {
     ) -> Option<Assign> {
         // Cells keep their contents from one iteration to the next; a local that is new in each must assign them all.
         if self.scope.loops() > 0 && (value.is_none() || target.guard.is_some()) {
+            let (name, ty) = (&target.name.name, ty.map_or("…", |ty| self.shared.source.slice(ty.span)));
+            let help = format!("declare `{name}` before the loop, `let {name}: {ty}`, and assign its cells in it");
             self.report(
                 Diagnostic::error("E0108", target.span, "a `let` inside a loop gives a value to all its cells")
-                    .help(format!("declare `{}` before the loop: `let {}: …`", target.name.name, target.name.name)),
+                    .help(help),
             );
             self.bind(&target.name, Meaning::Broken);
             return None;
