@@ -5,7 +5,7 @@
 
 use diag::{Diagnostic, Span};
 use isl::{Set, Space};
-use program::{Affine, Assign, Cond, Expr, ExprKind, IterId, Node, Role, Subscript};
+use program::{Affine, Assign, BinaryOp, Cond, Expr, ExprKind, IterId, Node, Role, Subscript};
 
 use crate::fault::{Attempt, Fault};
 use crate::model::stride;
@@ -52,6 +52,33 @@ impl Pair<'_> {
             return Some(skip + position);
         }
         find(&self.inner).map(|position| self.outer.len() + 2 * self.foralls() + position)
+    }
+}
+
+/// What is known of the coordinate of a cell.
+#[derive(Clone, Copy)]
+enum Coordinate<'a> {
+    Known(&'a Affine),
+    /// It comes round at the end of the dimension: `u[(i + 1) % N]`.
+    Round {
+        inside: &'a Affine,
+        size: &'a Affine,
+    },
+    Data,
+}
+
+impl Coordinate<'_> {
+    fn of(subscript: &Subscript) -> Coordinate<'_> {
+        let expr = match subscript {
+            Subscript::Affine(affine) => return Coordinate::Known(affine),
+            Subscript::Data(expr) => expr,
+        };
+        if let ExprKind::Binary(BinaryOp::Rem, inside, size) = &expr.kind
+            && let (ExprKind::Index(inside), ExprKind::Index(size)) = (&inside.kind, &size.kind)
+        {
+            return Coordinate::Round { inside, size };
+        }
+        Coordinate::Data
     }
 }
 
@@ -113,7 +140,7 @@ impl Checker<'_> {
                     return Ok(());
                 }
                 let pair = Pair { assign, outer: outer.to_vec(), inner: inner.clone() };
-                let index: Vec<Option<&Affine>> = index.iter().map(Some).collect();
+                let index: Vec<Coordinate<'_>> = index.iter().map(Coordinate::Known).collect();
                 self.foreign_read(&pair, conds, path, &index, expr.span)
             }
             ExprKind::Gather { array, index } => {
@@ -124,13 +151,8 @@ impl Checker<'_> {
                     return Ok(());
                 }
                 let pair = Pair { assign, outer: outer.to_vec(), inner: inner.clone() };
-                self.foreign_read(
-                    &pair,
-                    conds,
-                    path,
-                    &index.iter().map(Subscript::as_affine).collect::<Vec<_>>(),
-                    expr.span,
-                )
+                let index: Vec<Coordinate<'_>> = index.iter().map(Coordinate::of).collect();
+                self.foreign_read(&pair, conds, path, &index, expr.span)
             }
             ExprKind::Unary(_, operand) | ExprKind::Cast(operand) => {
                 self.reads(assign, operand, outer, conds, inner, path)
@@ -180,12 +202,27 @@ impl Checker<'_> {
     }
 
     /// The pairs in which the writer's cell is, or may be, the cell that the other instance names by `index`.
-    fn same_cell(&self, pair: &Pair<'_>, space: &Space, mut set: Set, index: &[Option<&Affine>]) -> Attempt<Set> {
+    fn same_cell(&self, pair: &Pair<'_>, space: &Space, mut set: Set, index: &[Coordinate<'_>]) -> Attempt<Set> {
+        let seen_by_other = |affine: &Affine| aff(space, affine, &|iter| pair.position(iter, true));
         for (written, other) in pair.assign.index.iter().zip(index) {
-            let Some(other) = other else { continue };
             let written = aff(space, written, &|iter| pair.position(iter, false))?;
-            let other = aff(space, other, &|iter| pair.position(iter, true))?;
-            set = set.intersect(written.eq_set(other)?)?;
+            let same = match other {
+                Coordinate::Known(other) => written.eq_set(seen_by_other(other)?)?,
+                Coordinate::Round { inside, size } => {
+                    // One turn at most is added or taken away; where it is more, nothing is known.
+                    let turned = [1, 0, -1, -2].map(|turns| inside.add_scaled(size, turns));
+                    let [Some(up), Some(same), Some(down), Some(farther)] = turned else { continue };
+                    let zero = seen_by_other(&Affine::default())?;
+                    let below = seen_by_other(&up)?.lt_set(zero.clone())?;
+                    let mut cells = below.union(seen_by_other(&farther)?.ge_set(zero)?)?;
+                    for cell in [up, same, down] {
+                        cells = cells.union(written.clone().eq_set(seen_by_other(&cell)?)?)?;
+                    }
+                    cells
+                }
+                Coordinate::Data => continue,
+            };
+            set = set.intersect(same)?;
         }
         Ok(set)
     }
@@ -212,7 +249,7 @@ impl Checker<'_> {
         pair: &Pair<'_>,
         conds: &[Cond],
         path: &[Cond],
-        index: &[Option<&Affine>],
+        index: &[Coordinate<'_>],
         span: Span,
     ) -> Attempt<()> {
         let (space, mut set) = self.pairs(pair, conds)?;
@@ -230,7 +267,7 @@ impl Checker<'_> {
             return Ok(());
         }
         let array = &self.scop.array(pair.assign.target).name;
-        let known = index.iter().all(Option::is_some);
+        let known = index.iter().all(|coordinate| matches!(coordinate, Coordinate::Known(_)));
         let reads = if known { "reads" } else { "may read" };
         let message = format!("the forall `{}` {reads} what it writes at another instance", pair.assign.name);
         let mut diagnostic = Diagnostic::error("E0402", span, message)
@@ -257,7 +294,7 @@ impl Checker<'_> {
 
     fn double_write(&mut self, pair: &Pair<'_>, conds: &[Cond]) -> Attempt<()> {
         let (space, set) = self.pairs(pair, conds)?;
-        let index: Vec<Option<&Affine>> = pair.assign.index.iter().map(Some).collect();
+        let index: Vec<Coordinate<'_>> = pair.assign.index.iter().map(Coordinate::Known).collect();
         let set = self.same_cell(pair, &space, set, &index)?;
         let conflicts = self.different(pair, &space, set, true)?;
         let Some(conflict) = self.conflict(pair, conflicts)? else { return Ok(()) };
