@@ -8,6 +8,7 @@ mod layouts;
 mod ml;
 mod polybench;
 mod report;
+mod sparse;
 mod table;
 mod warm;
 
@@ -126,6 +127,11 @@ pub(crate) fn measure(names: &[String]) -> Result<(), String> {
         && only == "layouts"
     {
         return layouts::measure();
+    }
+    if let [only] = names
+        && only == "sparse"
+    {
+        return sparse::measure();
     }
     if let Some(flag) = names.iter().find(|name| name.starts_with('-')) {
         return Err(format!("only `bench polybench` takes flags, such as `{flag}`"));

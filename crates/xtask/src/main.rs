@@ -34,6 +34,7 @@ Commands:
   bench model [--size …] [--filter NAME,…]  compare the order of candidates by cost with that by time: Kendall's tau
                   on the PolyBench kernels, of size medium unless told
   bench layouts   measure functions with an array in two layouts against each other
+  bench sparse    measure a sparse matrix times a vector against the C loop, at several sizes
   bench ml [NAME…]  measure kernels of machine learning against NumPy, Numba and JAX, installed in target/
   fuzz [--minutes N]  throw hostile command lines at the release build (10 minutes unless told)
   sanitize        run the tests that call isl and generated code the most under valgrind

@@ -62,6 +62,17 @@ fn npy(ty: &str, shape: &[i64], fill: Fill, seed: u64) -> Result<Vec<u8>, String
         "i8" => ("|i1", |value, bytes| bytes.extend((value as i8).to_le_bytes())),
         _ => return Err(format!("no file format for {ty}")),
     };
+    let mut bytes = npy_header(kind, shape);
+    let count = shape.iter().product::<i64>();
+    let columns = shape.last().copied().unwrap_or(1).max(1);
+    for index in 0..count {
+        put(value(fill, index / columns, index % columns, columns, seed), &mut bytes);
+    }
+    Ok(bytes)
+}
+
+/// What a `.npy` file begins with.
+pub(in crate::bench) fn npy_header(kind: &str, shape: &[i64]) -> Vec<u8> {
     let extents: String = shape.iter().map(|extent| format!("{extent},")).collect();
     let text = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({extents}), }}");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
@@ -69,12 +80,7 @@ fn npy(ty: &str, shape: &[i64], fill: Fill, seed: u64) -> Result<Vec<u8>, String
     bytes.extend(text.as_bytes());
     bytes.resize(HEADER - 1, b' ');
     bytes.push(b'\n');
-    let count = shape.iter().product::<i64>();
-    let columns = shape.last().copied().unwrap_or(1).max(1);
-    for index in 0..count {
-        put(value(fill, index / columns, index % columns, columns, seed), &mut bytes);
-    }
-    Ok(bytes)
+    bytes
 }
 
 /// The element in a row and a column.

@@ -21,6 +21,7 @@ use crate::process::{build_farkas, capture, command, complain, heading};
 use crate::setup;
 use contenders::Contender;
 use data::Arguments;
+pub(super) use data::npy_header;
 use frame::Signature;
 use kernels::Kernel;
 pub(super) use options::Options;
