@@ -49,9 +49,9 @@ impl Linear {
                 let quotient = Linear::of(a).as_constant().and_then(|a| a.checked_div_euclid(*divisor));
                 quotient.map_or_else(opaque, Linear::constant)
             }
+            // In an address, the quotient is often there as well: together they are the dividend.
             Index::Mod(a, divisor) => {
-                let remainder = Linear::of(a).as_constant().and_then(|a| a.checked_rem_euclid(*divisor));
-                remainder.map_or_else(opaque, Linear::constant)
+                Linear::of(a).plus(&Linear::of(&Index::FloorDiv(a.clone(), *divisor)), divisor.wrapping_neg())
             }
             Index::Xor(a, b) => match (Linear::of(a).as_constant(), Linear::of(b).as_constant()) {
                 (Some(a), Some(b)) => Linear::constant(a ^ b),

@@ -10,11 +10,13 @@
 mod affine;
 mod bits;
 mod linear;
+mod remainder;
 mod tree;
 
 pub use affine::{Affine, Atom, Cond as AffineCond};
 pub use bits::gather_bits;
 pub use linear::{Linear, constant_difference, extremum_operands, linear, offset_of, simplify_cond, simplify_index};
+pub use remainder::gather_remainders;
 pub use tree::{CompareOp, Cond, Index};
 
 /// Declares a type of ids: numbers that say what they number.

@@ -3,7 +3,8 @@
 extern crate farkas_index as index;
 
 use index::{
-    Affine, CompareOp, Cond, Index, IterId, Linear, ParamId, VarId, gather_bits, linear, simplify_cond, simplify_index,
+    Affine, CompareOp, Cond, Index, IterId, Linear, ParamId, VarId, gather_bits, gather_remainders, linear,
+    simplify_cond, simplify_index,
 };
 use proptest::prelude::*;
 
@@ -43,6 +44,7 @@ proptest! {
         prop_assert!(expected.is_some());
         prop_assert_eq!(simplify_index(&tree).value(&params, &vars), expected);
         prop_assert_eq!(gather_bits(&tree).value(&params, &vars), expected);
+        prop_assert_eq!(gather_remainders(&tree).value(&params, &vars), expected);
         let sum = linear(&tree).expect("small numbers");
         prop_assert_eq!(sum.build().value(&params, &vars), expected);
         let cond = Cond::Compare(CompareOp::Le, tree, Index::Var(VarId(0)));

@@ -1,13 +1,14 @@
-//! Bits: subscripts of arrays whose places are exclusive-or-ed, with `xor` for what affine expressions say with quotients.
+//! Bits and digits: subscripts of arrays whose places are exclusive-or-ed or counted in tiles, with `xor` and `mod` for what affine expressions
+//! say with quotients.
 //!
 //! In: loops.  Out: loops with the same cells in them. It goes last: other passes know sums and quotients, not `xor`.
 
-use index::gather_bits;
+use index::{gather_bits, gather_remainders};
 
 use crate::walk::Rewrite;
 use crate::{Index, Kernel};
 
-/// Gathers the bits of all subscripts.
+/// Gathers the bits and remainders of all subscripts.
 pub fn bits(mut kernel: Kernel) -> Kernel {
     kernel.body = Bits.block(kernel.body);
     kernel
@@ -17,6 +18,6 @@ struct Bits;
 
 impl Rewrite for Bits {
     fn index(&mut self, index: Index) -> Index {
-        gather_bits(&index)
+        gather_remainders(&gather_bits(&index))
     }
 }

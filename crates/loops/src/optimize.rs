@@ -12,7 +12,7 @@ type Pass = (&'static str, fn(Kernel) -> Kernel);
 /// `contract`, which finds more cells that are alone in smaller arrays. `contract` goes before `promote`: a local array that
 /// vanishes altogether needs no copy in a register, and the stores that it removes would otherwise be promoted for nothing.
 /// `unroll` goes before `promote`, which finds the cells of each copy.
-/// `simplify` then cleans up the guards that `promote` adds. `bits` makes exclusive ors, which the others do not look into.
+/// `simplify` then cleans up the guards that `promote` adds. `bits` makes exclusive ors and remainders, which the others do not look into.
 const PASSES: [Pass; 10] = [
     ("simplify", simplify),
     ("strips", strips),

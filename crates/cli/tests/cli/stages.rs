@@ -69,6 +69,18 @@ fn several_forms_have_headings_in_the_order_of_the_pipeline() {
     assert!(loops.stdout.starts_with("kernel matmul"), "{loops:#?}");
 }
 
+/// Divisions by 3 and 15 are multiplications; the remainders beside them cost no more.
+#[test]
+fn quotients_by_numbers_are_no_divisions_in_machine_code() {
+    let place = Place::new();
+    place.write("threes.fks", b"fn threes<N>(x: f64[N], u: f64[N]) -> (y: f64[N]) {\n    stored x[i] => [i % 3, i / 3 % 5, i / 15] in [3, 5, (N + 14) / 15]\n    y[i] = x[i] * u[i]\n}\n");
+    let loops = place.farkas("build threes.fks").succeeds();
+    loops.prints(&["c0 mod 3, floor(c0 / 3) mod 5, floor(c0 / 15)]"]);
+    let asm = place.farkas("build threes.fks --emit=asm").succeeds();
+    assert!(asm.stdout.contains("mul"), "{asm:#?}");
+    assert!(!asm.stdout.contains("div"), "{asm:#?}");
+}
+
 #[test]
 fn one_function_or_all() {
     let place = Place::new();

@@ -16,6 +16,9 @@ impl Emitter<'_> {
     }
 
     pub(super) fn index(&mut self, index: &Index) -> diag::Result<Value> {
+        if matches!(index, Index::Mod(..)) {
+            return self.opaque(index);
+        }
         let linear = Linear::of(index);
         self.linear(&linear)
     }
