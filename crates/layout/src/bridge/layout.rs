@@ -28,13 +28,19 @@ impl Layout {
 
     /// The function of one index per top-level mode.
     pub fn to_mode_transform(&self) -> Result<Transform> {
+        self.to_mode_transform_from(0)
+    }
+
+    /// The same with the first cell at `offset`, where a slice of another layout begins.
+    pub fn to_mode_transform_from(&self, offset: i64) -> Result<Transform> {
         let mut axes = Vec::with_capacity(self.rank());
-        let mut sum = Expr::Const(0);
+        let mut sum = Expr::Const(offset);
         for (k, mode) in self.top_modes().enumerate() {
             axes.push(Axis::new(format!("c{k}"), Expr::Const(mode.size())));
             sum = sum.add(value_at(&mode.flat_modes(), Expr::Input(k)));
         }
-        Transform::new(axes, vec![Axis::new("x", Expr::Const(self.cosize()))], vec![sum])
+        let cells = crate::error::add("slice", offset, self.cosize())?;
+        Transform::new(axes, vec![Axis::new("x", Expr::Const(cells))], vec![sum])
     }
 }
 

@@ -102,6 +102,12 @@ pub(super) fn storage(script: &str, rank: usize, solver: &Solver) -> Located<Tra
         Value::Layout(layout) if rank != 1 || layout.rank() == 1 => layout.to_mode_transform().map_err(at),
         Value::Tuple(_) => argument.layout()?.to_mode_transform().map_err(at),
         Value::Composed(composed) if rank != 1 => composed.to_mode_transform().map_err(at),
+        Value::Pair(layout, offset) => match (layout.as_ref(), offset.as_ref()) {
+            (Value::Layout(slice), Value::Tuple(Nested::Leaf(Some(offset)))) => {
+                slice.to_mode_transform_from(*offset).map_err(at)
+            }
+            _ => properties::linear_transform(&argument),
+        },
         _ => properties::linear_transform(&argument),
     }
 }
