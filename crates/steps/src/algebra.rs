@@ -1,6 +1,6 @@
 //! Between the expressions of `layout`, which multiply and divide sizes, and affine ones, which do not.
 
-use layout::Expr;
+use layout::{Axis, Expr};
 use program::{Affine, Atom, Function, IterId, ParamId};
 
 use crate::xor;
@@ -19,9 +19,17 @@ pub(crate) fn size(function: &Function, affine: &Affine) -> Option<Expr> {
     Some(sum.add(Expr::Const(affine.constant)))
 }
 
-/// An expression of `layout` as an affine one, if it is; inputs are subscripts.
+/// What is longer is no choice between pieces but a table.
+const MOST_STEPS: i64 = 64;
+
+/// An expression over sizes alone, or over inputs that nothing is chosen by, as an affine one, if it is.
 pub(crate) fn lowered(function: &Function, expr: &Expr) -> Option<Affine> {
-    let go = |expr: &Expr| lowered(function, expr);
+    lowered_over(function, &[], expr)
+}
+
+/// An expression of `layout` over `inputs`, which are subscripts, as an affine one, if it is.
+pub(crate) fn lowered_over(function: &Function, inputs: &[Axis], expr: &Expr) -> Option<Affine> {
+    let go = |expr: &Expr| lowered_over(function, inputs, expr);
     match expr {
         Expr::Const(value) => Some(Affine::constant(*value)),
         Expr::Input(position) => Some(Affine::iter(IterId(u32::try_from(*position).ok()?))),
@@ -48,8 +56,32 @@ pub(crate) fn lowered(function: &Function, expr: &Expr) -> Option<Affine> {
             let changed = xor::exclusive(&a.div(power)?, &b.div(power)?, high.min(*bits).checked_sub(low)?)?;
             changed.scale(power)?.add(&a.rem(power)?)
         }
-        Expr::Select { .. } => None,
+        Expr::Select { condition, then, otherwise } => {
+            let (condition, then, otherwise) = (go(condition)?, go(then)?, go(otherwise)?);
+            chosen(&condition, &then.sub(&otherwise)?, inputs)?.add(&otherwise)
+        }
     }
+}
+
+/// `value` where `condition` is not negative and 0 elsewhere, if both depend on one input, and that has few values: the sum of what changes from one of them to
+/// the next, each beyond its place.
+fn chosen(condition: &Affine, value: &Affine, inputs: &[Axis]) -> Option<Affine> {
+    let mut by = std::collections::BTreeSet::new();
+    condition.visit_iters(&mut |iter| _ = by.insert(iter));
+    value.visit_iters(&mut |iter| _ = by.insert(iter));
+    let (input, None) = (by.pop_first()?, by.pop_first()) else { return None };
+    let extent = inputs.get(input.index())?.extent.constant().filter(|extent| *extent <= MOST_STEPS)?;
+    let at = |affine: &Affine, place| affine.substitute(&|_| Some(Affine::constant(place)))?.as_constant();
+    let (mut sum, mut before) = (Affine::constant(0), 0);
+    for place in 0..extent {
+        let here = if at(condition, place)? >= 0 { at(value, place)? } else { 0 };
+        // 1 from `place` on, 0 in front of it.
+        let beyond = Affine::iter(input).add(&Affine::constant(extent - place))?.div(extent)?;
+        let beyond = if place == 0 { Affine::constant(1) } else { beyond };
+        sum = sum.add_scaled(&beyond, here.checked_sub(before)?)?;
+        before = here;
+    }
+    Some(sum)
 }
 
 /// From which bit on, and below which, an expression can have bits; `None` if its form does not tell.

@@ -10,7 +10,7 @@ use program::{Affine, ArrayId, Function};
 
 use super::layout::Plan;
 use super::{Drafted, Refusal};
-use crate::algebra::{lowered, size};
+use crate::algebra::{lowered, lowered_over, size};
 
 /// What `text`, which stands at `span`, says about an array of a function.
 pub(super) fn read(
@@ -40,7 +40,9 @@ pub(super) fn read(
         let message = format!("`{unknown}` is no size of the function");
         return Err(Diagnostic::error("E0520", span, message).into());
     }
-    let lower = |expr: &Expr| lowered(function, expr).ok_or_else(|| unfit(span, &expr.display(&names).to_string()));
+    let lower = |expr: &Expr| {
+        lowered_over(function, transform.inputs(), expr).ok_or_else(|| unfit(span, &expr.display(&names).to_string()))
+    };
     let places = transform.index().iter().map(lower).collect::<Drafted<_>>()?;
     let shape = transform.outputs().iter().map(|axis| lower(&axis.extent)).collect::<Drafted<_>>()?;
     let covers = transform.inputs().iter().map(|axis| lowered(function, &axis.extent)).collect();
