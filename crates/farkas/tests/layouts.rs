@@ -298,3 +298,67 @@ fn layouts_keep_what_programs_compute() {
     let enough = |verdict| outcomes.get(&verdict).is_some_and(|count| count * 8 >= total);
     assert!(enough(Verdict::Legal) && enough(Verdict::Changed), "of {total} layouts: {outcomes:?}");
 }
+
+/// What makes a layout, in each notation: operations of CuTe and on morphisms, steps on domains, edges of coordinate graphs.
+const VOCABULARIES: [(&str, &[&str]); 3] = [
+    (
+        "= ",
+        &[
+            "blocked_product",
+            "coalesce",
+            "complement",
+            "composed",
+            "composition",
+            "filter",
+            "flat_divide",
+            "flat_product",
+            "flatten",
+            "inverse",
+            "left_inverse",
+            "linear",
+            "logical_divide",
+            "logical_product",
+            "morphism",
+            "raked_product",
+            "restrict",
+            "right_inverse",
+            "slice",
+            "sort",
+            "sum",
+            "swizzle",
+            "tiled_divide",
+            "tiled_product",
+            "weak_composite",
+            "zipped_divide",
+            "zipped_product",
+        ],
+    ),
+    ("] = ", &["merge", "outer_split", "reorder", "resize", "shift", "split", "swizzle"]),
+    ("= graph; ", &["flatten", "join", "pass", "piecewise", "split", "sunder", "tile"]),
+];
+
+#[test]
+fn every_word_of_the_vocabularies_has_a_case_that_runs() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/layout");
+    let mut lines = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        if text.contains("--- run") {
+            let is_layout = |line: &&str| line.trim_start().starts_with("layout ");
+            lines.extend(text.lines().filter(is_layout).map(str::to_owned));
+        }
+    }
+    let is_word = |before: &str| !before.ends_with(|last: char| last.is_alphanumeric() || last == '_');
+    for (start, words) in VOCABULARIES {
+        for word in words {
+            let called = |line: &String| {
+                // Graphs have words of their own.
+                let notation = line.split_once(start).filter(|_| start.contains("graph") || !line.contains("= graph"));
+                notation.is_some_and(|(_, notation)| {
+                    notation.match_indices(&format!("{word}(")).any(|(place, _)| is_word(&notation[..place]))
+                })
+            };
+            assert!(lines.iter().any(called), "no case has a layout with `{word}` behind `{start}`");
+        }
+    }
+}
