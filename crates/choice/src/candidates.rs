@@ -9,7 +9,7 @@ use crate::cost::{Lanes, Walk, cost};
 use crate::machine::Machine;
 use crate::recipes::contraction::{self, Contraction, Reach};
 use crate::recipes::factorisation::{self, Blocked};
-use crate::recipes::{Plan, Reasoned, interleave, push, threads, time, turn, vector};
+use crate::recipes::{Plan, Reasoned, interleave, pad, push, threads, time, turn, vector};
 
 /// How much of the time a compilation may take is for isl's scheduler; the rest must do for the program's own order.
 const SCHEDULER_SHARE: u32 = 3;
@@ -112,7 +112,7 @@ pub fn choose(
 fn with_recipes(subject: &Rc<Subject>, machine: &Machine, candidate: &Candidate) -> diag::Result<Option<Chosen>> {
     let Candidate { origin, tree, cost, vectors, contractions, start } = candidate;
     let is_plain = tree.loops().all(|(_, found)| found.kind == LoopKind::Serial);
-    if vectors.is_empty() && contractions.is_empty() && is_plain {
+    if vectors.is_empty() && contractions.is_empty() && is_plain && start.is_none() {
         return Ok(None);
     }
     let mut plan = match start {
@@ -233,6 +233,10 @@ fn rewritings(subject: &Rc<Subject>, machine: &Machine, own: &Tree) -> diag::Res
         let plain = ("own order, arrays turned", own.clone(), Vec::new());
         let swept = sweeps(about, &own, machine)?.unwrap_or(plain);
         found.push(rewritten(&before, machine, swept)?);
+    }
+    if let Some(before) = pad::rows(&start, own, machine)? {
+        let own = own_order(&before.state.subject.scop, &before.state.tree);
+        found.push(rewritten(&before, machine, ("own order, rows padded", own, Vec::new()))?);
     }
     Ok(found)
 }

@@ -1,7 +1,7 @@
 //! Cost: one number by which schedules of a program are compared, without generating anything.
 //!
 //! Counted is what one iteration of every innermost body pays: nothing for a cell that stays where it is or in a register,
-//! one for the next cell, a cache line for any other, something for every condition that is decided there, and the whole way through
+//! one for the next cell, a cache line for any other and more if lines push each other out, something for every condition that is decided there, and the whole way through
 //! its operators where each iteration waits for the one before. A body counts
 //! by the number of loops around it. A local array that must outlive the loops it could live in pays for its size.
 //! Not here: machines. Only the order of two costs means something.
@@ -13,6 +13,10 @@ use program::{Affine, ArrayId, Atom, BinaryOp, ExprKind, IterId, Role, Subscript
 const PER_LOOP: u64 = 16;
 /// A step to a cell that is not the next one.
 const LINE: u64 = 8;
+/// What is added where one such cell after the other is a multiple of `ALIAS` bytes away: their lines push each other out.
+const CONFLICT: u64 = 4;
+/// Lines that are so many bytes apart share the places of a first cache.
+const ALIAS: i64 = 4096;
 /// A condition in a body.
 const CONDITION: u64 = 2;
 /// How many numbers a vector holds, more or less.
@@ -43,6 +47,12 @@ pub(crate) fn cost(scop: &Scop, tree: &Tree, uneven: &[(usize, LoopId)], lanes: 
         let statement = scop.at(branch.statement);
         let walk = Walk::new(tree, branch, statement);
         let mut body = walk.steps(statement, &scalars) + walk.chain(statement);
+        let accesses = std::iter::once(&statement.write).chain(&statement.reads);
+        let collides = |access: &&poly::Access| {
+            let array = &scop.arrays[access.array.index()];
+            !scalars.contains(&access.array) && walk.conflicts(&access.index, &array.shape, array.ty.bytes())
+        };
+        body += CONFLICT * accesses.filter(collides).count() as u64;
         let conditions = uneven.iter().filter(|(other, id)| *other == number && !tree.info(*id).separate).count();
         body += CONDITION * conditions as u64;
         if let Some(Lanes { vectors, tiled, rests, cached }) = lanes {
@@ -148,6 +158,27 @@ impl Walk {
     /// Whether an access goes on to the next cell.
     pub(crate) fn is_near(&self, index: &[Subscript]) -> bool {
         self.step(index) == 1
+    }
+
+    /// Whether one iteration after the other is a multiple of `ALIAS` bytes further on, in an array of these extents with cells of so many bytes.
+    pub(crate) fn conflicts(&self, index: &[Subscript], shape: &[Affine], bytes: usize) -> bool {
+        self.bytes_moved(index, shape, bytes).is_some_and(|step| step != 0 && step % ALIAS == 0)
+    }
+
+    /// By how many bytes an access moves in one iteration; `None` if that depends on where, or on sizes.
+    fn bytes_moved(&self, index: &[Subscript], shape: &[Affine], bytes: usize) -> Option<i64> {
+        let moved = self.moved.as_ref().filter(|_| self.depth > 0)?;
+        // Of one cell to the next along the dimension at hand; not known outside of one whose extent is not.
+        let mut stride = i64::try_from(bytes).ok();
+        let mut sum: i64 = 0;
+        for (subscript, extent) in index.iter().zip(shape).rev() {
+            match distance(subscript.as_affine()?, moved)? {
+                0 => {}
+                by => sum = sum.checked_add(by.checked_mul(stride?)?)?,
+            }
+            stride = stride.zip(extent.as_constant()).and_then(|(stride, extent)| stride.checked_mul(extent));
+        }
+        Some(sum)
     }
 
     /// What it costs to step one iteration.

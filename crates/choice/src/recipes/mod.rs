@@ -8,6 +8,7 @@ pub(crate) mod contraction;
 pub(crate) mod factorisation;
 pub(crate) mod grid;
 pub(crate) mod interleave;
+pub(crate) mod pad;
 pub(crate) mod push;
 pub(crate) mod threads;
 pub(crate) mod time;
