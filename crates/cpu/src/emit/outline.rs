@@ -50,6 +50,11 @@ impl Emitter<'_> {
         if self.is_serial || !parallel.reductions.is_empty() || !found.shares_nothing() {
             return Ok(false);
         }
+        let inner = collapsible(r#for).cloned();
+        if inner.is_some() {
+            // Pairs are counted from where both loops begin.
+            found.index(&r#for.lo);
+        }
         let vars: Vec<VarId> = found.vars.iter().copied().filter(|var| self.is_around(*var)).collect();
         let locals: Vec<LocalId> = found.locals.iter().copied().filter(|local| !found.set.contains(local)).collect();
         let bug = |error: cranelift_module::ModuleError| diag::Error::bug("cpu", error.to_string());
@@ -60,7 +65,6 @@ impl Emitter<'_> {
 
         let words = TABLES + vars.len() + locals.len();
         let block = self.environment(&vars, &locals, words)?;
-        let inner = collapsible(r#for).cloned();
         let (lo, hi, step) = match &inner {
             None => (self.index(&r#for.lo)?, self.index(&r#for.hi)?, r#for.step),
             // More pairs than 64 bits can count would never end.
