@@ -82,7 +82,7 @@ pub fn prove_storage(
         let map = place_map(&before.scop, array, places)?;
         let live = map.clone().intersect_domain(touched(&before.scop, array)?)?;
         let live = live.intersect_params(before.scop.context.clone())?;
-        if let Some(diagnostic) = find_outside(before, &draft.scop, (array, places), &live, span)? {
+        if let Some(diagnostic) = find_outside(&before.scop, &draft.scop, (array, places), &live, span)? {
             return Ok(Judged::Unfit(diagnostic));
         }
         if live.is_injective()? {
@@ -268,15 +268,14 @@ pub fn find_negative(scop: &Scop, value: &Affine) -> Attempt<Option<String>> {
     Ok(sample.map(|Sample { params, .. }| show_params(&scop.function, &params)))
 }
 
-/// A cell whose place is not in the array, told.
-fn find_outside(
-    before: &Subject,
+/// One of the cells in `live`, a map to their places, whose place is not in the array as `new` has it; told.
+pub fn find_outside(
+    scop: &Scop,
     new: &Scop,
     (array, places): (ArrayId, &Places),
     live: &Map,
     span: Span,
 ) -> Attempt<Option<Box<Diagnostic>>> {
-    let scop = &before.scop;
     let outside = live.clone().subtract_range(new.cells(array)?)?.domain()?;
     let Some(Sample { params, point }) = smallest(outside, &scop.context)? else { return Ok(None) };
     let name = &scop.array(array).name;

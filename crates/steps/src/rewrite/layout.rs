@@ -6,7 +6,7 @@
 
 use diag::{Diagnostic, Span};
 use poly::rewriting::{Draft, prove_rewriting};
-use poly::storage::{find_collision, place_map, placed, prove_storage};
+use poly::storage::{find_collision, find_outside, place_map, placed, prove_storage};
 use poly::{Fault, Laid, Parts, Scop};
 use program::{Affine, ArrayId, Atom, Function, IterId, Role, Stored, Subscript};
 
@@ -62,7 +62,7 @@ pub(super) fn lay_out(state: &State, before: Before<'_>, step: &Step, operands: 
         }
         return filled(moved(state, step, array, &plan, shape)?, array, operands.fill);
     }
-    check_apart(scop, step, array, &plan.places)?;
+    check_places(scop, step, array, (&plan, &shape))?;
     if operands.given {
         if let Some(value) = operands.fill {
             return Err(Diagnostic::error("E0520", value.span, "what callers hand over is filled by them").into());
@@ -178,12 +178,17 @@ fn tidy(extent: Affine) -> Option<Affine> {
     }
 }
 
-/// All cells of an argument are kept, so no two of them share a place.
-fn check_apart(scop: &Scop, step: &Step, array: ArrayId, places: &[Affine]) -> Drafted<()> {
+/// All cells of an argument are kept, so each has a place, and no two of them share one.
+fn check_places(scop: &Scop, step: &Step, array: ArrayId, (plan, shape): (&Plan, &[Affine])) -> Drafted<()> {
     let cells = scop.cells(array)?.intersect_params(scop.context.clone())?;
-    let map = place_map(scop, array, places)?.intersect_domain(cells)?;
+    let map = place_map(scop, array, &plan.places)?.intersect_domain(cells)?;
     if map.is_injective()? {
-        return Ok(());
+        let mut laid = scop.clone();
+        relabel(&mut laid, array, plan, shape.to_vec());
+        return match find_outside(scop, &laid, (array, &plan.places), &map, step.span)? {
+            Some(diagnostic) => Err((*diagnostic).into()),
+            None => Ok(()),
+        };
     }
     let Some(told) = find_collision(scop, array, &map)? else {
         return Err(Fault::bug("a map that is not injective without two cells").into());
