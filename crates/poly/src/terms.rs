@@ -65,8 +65,16 @@ pub(crate) fn compare(original: &Scop, proven: &Proven, params: &[i64]) -> Resul
     }
 }
 
-/// Arguments that callers hand over in a layout, each with where its cells are.
-fn stored_cells(scop: &Scop, params: &[i64]) -> Result<Vec<(ArrayId, Vec<i64>, Vec<i64>)>, Stop> {
+/// A cell of an argument that callers hand over in a layout.
+struct Stored {
+    array: ArrayId,
+    cell: Vec<i64>,
+    /// Where it is.
+    place: Vec<i64>,
+}
+
+/// All such cells.
+fn stored_cells(scop: &Scop, params: &[i64]) -> Result<Vec<Stored>, Stop> {
     let work = Work::new(scop);
     let mut found = Vec::new();
     let arguments = scop.arrays.iter().enumerate().filter(|(_, array)| array.role != Role::Local);
@@ -77,7 +85,7 @@ fn stored_cells(scop: &Scop, params: &[i64]) -> Result<Vec<(ArrayId, Vec<i64>, V
         let shape: Vec<_> = shape.into_iter().map(|extent| 0..extent).collect();
         for cell in cells_in(&work, &shape)? {
             let place = At { params, iters: &iters, values: &cell }.cell(&laid.places).ok_or_else(overflow)?;
-            found.push((ArrayId(position as u32), cell, place));
+            found.push(Stored { array: ArrayId(position as u32), cell, place });
         }
     }
     Ok(found)
@@ -106,7 +114,7 @@ impl Terms {
     /// What callers find in their own cells, wherever the program has put them. What is in holes is nobody's business.
     fn as_callers_see(&mut self, scop: &Scop, params: &[i64], mut memory: Memory) -> Result<Memory, Stop> {
         let mut seen = Memory::new();
-        for (array, cell, place) in stored_cells(scop, params)? {
+        for Stored { array, cell, place } in stored_cells(scop, params)? {
             let input = self.number(Term::Input(scop.array(array).name.clone(), cell.clone()));
             let left = memory.remove(&(array, place)).filter(|left| *left != input);
             seen.extend(left.map(|left| ((array, cell), left)));
@@ -119,7 +127,7 @@ impl Terms {
     fn run(&mut self, scop: &Scop, params: &[i64], instances: &[Instance]) -> Result<Memory, Stop> {
         let work = Work::new(scop);
         let mut memory = Memory::new();
-        for (array, cell, place) in stored_cells(scop, params)? {
+        for Stored { array, cell, place } in stored_cells(scop, params)? {
             let input = self.number(Term::Input(scop.array(array).name.clone(), cell));
             memory.insert((array, place), input);
         }
