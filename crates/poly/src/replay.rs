@@ -8,7 +8,6 @@
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::ops::Range;
 
 use isl::Dim;
 use isl::ast::{self, Op};
@@ -422,20 +421,6 @@ fn trace(scop: &Scop, params: &[i64], instances: &[Instance]) -> Result<Trace, S
     Ok(trace)
 }
 
-/// All cells of a box.
-pub(crate) fn cells_in(work: &Work<'_>, coordinates: &[Range<i64>]) -> Result<Vec<Vec<i64>>, Stop> {
-    let mut cells = vec![Vec::new()];
-    for coordinates in coordinates {
-        let extent = usize::try_from(coordinates.end.saturating_sub(coordinates.start)).unwrap_or(0);
-        work.spend(cells.len().saturating_mul(extent))?;
-        let extended = cells.iter().flat_map(|cell: &Vec<i64>| {
-            coordinates.clone().map(|coordinate| [cell.as_slice(), &[coordinate]].concat())
-        });
-        cells = extended.collect();
-    }
-    Ok(cells)
-}
-
 /// The loads of one instance; where data decides, all that are possible.
 pub(crate) struct Loads<'a> {
     pub(crate) scop: &'a Scop,
@@ -451,18 +436,24 @@ impl Loads<'_> {
 
     /// The cells that an access may touch.
     pub(crate) fn all_cells(&self, array: ArrayId, index: &[Subscript]) -> Result<Vec<(ArrayId, Vec<i64>)>, Stop> {
-        let mut coordinates = Vec::new();
+        let mut cells = vec![Vec::new()];
         for (subscript, extent) in index.iter().zip(&self.scop.array(array).shape) {
             let overflow = || Fault::Overflow("a cell");
-            coordinates.push(match subscript {
+            let coordinates = match subscript {
                 Subscript::Affine(affine) => {
                     let coordinate = self.at.affine(affine).ok_or_else(overflow)?;
                     coordinate..coordinate.checked_add(1).ok_or_else(overflow)?
                 }
                 Subscript::Data(_) => 0..self.at.affine(extent).ok_or_else(overflow)?,
+            };
+            let extent = usize::try_from(coordinates.end.saturating_sub(coordinates.start)).unwrap_or(0);
+            self.work.spend(cells.len().saturating_mul(extent))?;
+            let extended = cells.iter().flat_map(|cell: &Vec<i64>| {
+                coordinates.clone().map(|coordinate| [cell.as_slice(), &[coordinate]].concat())
             });
+            cells = extended.collect();
         }
-        Ok(cells_in(self.work, &coordinates)?.into_iter().map(|cell| (array, cell)).collect())
+        Ok(cells.into_iter().map(|cell| (array, cell)).collect())
     }
 
     /// Collects the loads of a statement; of loops inside it, all that they may do.

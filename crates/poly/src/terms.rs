@@ -14,9 +14,10 @@ use program::{
 
 use crate::fault::Fault;
 use crate::prove::Proven;
-use crate::replay::{Disagreement, Instance, Loads, Stop, Work, cells_in, original_instances, scheduled_instances};
+use crate::prove::storage::cells_of;
+use crate::replay::{Disagreement, Instance, Loads, Stop, Work, original_instances, scheduled_instances};
 use crate::scop::{Scop, Statement, StatementKind};
-use crate::witness::{At, show_cell};
+use crate::witness::{At, evaluate, show_cell};
 
 /// Formulas are equal if their numbers are.
 type Number = u32;
@@ -81,10 +82,10 @@ fn stored_cells(scop: &Scop, params: &[i64]) -> Result<Vec<Stored>, Stop> {
     for (position, laid) in arguments.filter_map(|(position, array)| Some((position, array.laid.as_ref()?))) {
         let iters: Vec<IterId> = (0..laid.shape.len()).map(|number| IterId(number as u32)).collect();
         let overflow = || Fault::Overflow("a cell");
-        let shape = At { params, iters: &[], values: &[] }.cell(&laid.shape).ok_or_else(overflow)?;
-        let shape: Vec<_> = shape.into_iter().map(|extent| 0..extent).collect();
-        for cell in cells_in(&work, &shape)? {
-            let place = At { params, iters: &iters, values: &cell }.cell(&laid.places).ok_or_else(overflow)?;
+        let shape = evaluate(&laid.shape, params, &[], &[]).ok_or_else(overflow)?;
+        for cell in cells_of(&shape, i64::MAX) {
+            work.spend(1)?;
+            let place = evaluate(&laid.places, params, &iters, &cell).ok_or_else(overflow)?;
             found.push(Stored { array: ArrayId(position as u32), cell, place });
         }
     }
