@@ -94,6 +94,7 @@ impl Failure {
             Failure::Engine(Error::Fault { .. } | Error::Call(CallError::Run(_) | CallError::Interpret(_))) => {
                 Exit::Run
             }
+            Failure::Engine(Error::Refused { .. }) => Exit::Usage,
             Failure::Engine(Error::Call(error)) => match error.gpu_failure() {
                 Some(GpuFailure::Budget) => Exit::Budget,
                 Some(GpuFailure::Run) => Exit::Run,

@@ -70,7 +70,9 @@ impl Terminal {
 
     fn text(&self, failure: &Failure) -> String {
         let mut text = match failure {
-            Failure::Engine(error @ (Error::User { .. } | Error::Fault { .. })) => error.render(self.style),
+            Failure::Engine(error @ (Error::User { .. } | Error::Fault { .. } | Error::Refused { .. })) => {
+                error.render(self.style)
+            }
             other if self.is_coloured() => format!("\u{1b}[1;91merror\u{1b}[0m: {other}"),
             other => format!("error: {other}"),
         };
@@ -88,20 +90,28 @@ pub(crate) fn json_lines(failure: &Failure) -> String {
         Failure::Engine(Error::User { source, diagnostics }) => {
             diagnostics.iter().map(|diagnostic| farkas::diagnostic_json(source, diagnostic)).collect()
         }
-        Failure::Engine(Error::Fault { source, fault }) if fault.span.is_some() => {
-            fault.diagnostic().iter().map(|diagnostic| farkas::diagnostic_json(source, diagnostic)).collect()
-        }
-        other => vec![json!({
-            "severity": "error",
-            "code": other.exit().name(),
-            "message": other.to_string(),
-            "file": null,
-            "labels": [],
-            "notes": [],
-            "helps": other.helps(),
-        })],
+        other => match placed(other) {
+            Some((source, diagnostic)) => vec![farkas::diagnostic_json(source, &diagnostic)],
+            None => vec![json!({
+                "severity": "error",
+                "code": other.exit().name(),
+                "message": other.to_string(),
+                "file": null,
+                "labels": [],
+                "notes": [],
+                "helps": other.helps(),
+            })],
+        },
     };
     objects.iter().map(Value::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// A failure of a call as a message at its place in the program, if it has one.
+fn placed(failure: &Failure) -> Option<(&farkas::Source, farkas::Diagnostic)> {
+    match failure {
+        Failure::Engine(error) => error.of_run(),
+        _ => None,
+    }
 }
 
 /// Writes data to stdout.

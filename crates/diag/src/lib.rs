@@ -41,7 +41,7 @@ pub struct Label {
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
-    /// A stable code such as `E0203`, by which the message can be looked up; `run` for what happens at run time.
+    /// A stable code such as `E0203`, by which the message can be looked up; `usage` for calls that are refused, `run` for what happens while one runs.
     pub code: &'static str,
     /// What is wrong, in one line.
     pub message: String,

@@ -55,8 +55,8 @@ fn group<'a>(files: &'a [(Source, Vec<Label>)], diagnostic: &'a Diagnostic) -> G
         Snippet::source(source.text()).path(source.name()).annotations(annotations)
     });
     let mut title = level.primary_title(diagnostic.message.as_str());
-    // What happens at run time has no page to look up.
-    if diagnostic.code != "run" {
+    // What is wrong with a call, or happens while it runs, has no page to look up.
+    if diagnostic.code.starts_with(|first: char| first.is_ascii_uppercase()) {
         title = title.id(diagnostic.code);
     }
     let mut group = title.elements(snippets);

@@ -190,7 +190,8 @@ pub(crate) fn call(callee: &crate::Function, args: &mut Args<'_>) -> Result<(), 
     let run = run(team, args.threads, args.cancel.as_ref())?;
     let started = (!callee.specials().are_settled()).then(Instant::now);
     let (params, scalars) = (&matched.params, &matched.scalars);
-    call_in(compiled, params, scalars, &mut in_order, &run, args.workspace.as_deref_mut())?;
+    call_in(compiled, params, scalars, &mut in_order, &run, args.workspace.as_deref_mut())
+        .map_err(|error| sizes::too_large(function, params, error))?;
     if let Some(started) = started {
         callee.specials().count(&matched.params, 1, started.elapsed(), general);
     }

@@ -475,7 +475,7 @@ impl Function {
         let signature = Signature::of(&program);
         let specials = Specials::new(options, &code, &log.timings);
         if let Specialize::For(given) = &options.specialize {
-            let params = sizes::solve(&program, given, &[])?;
+            let params = sizes::solve(&program, given, &[]).map_err(|error| Error::of_call(source, error))?;
             sizes::check_index_arithmetic(&program, &code.kernel, &params)?;
             specials.keep(&params, specials.make(&params, &code)?);
         }
@@ -584,6 +584,6 @@ impl Function {
 
     /// The extents of an array argument once the sizes are known, for hosts that allocate outputs.
     pub fn shape_of(&self, args: &Args<'_>, name: &str) -> Result<Vec<usize>> {
-        Ok(call::shape_of(&self.0.program, args, name)?)
+        call::shape_of(&self.0.program, args, name).map_err(|error| Error::of_call(&self.0.source, error))
     }
 }

@@ -42,6 +42,13 @@ pub enum Error {
     },
     /// A call was refused, or failed while it ran.
     Call(CallError),
+    /// A call was refused because of something that the program says about its sizes.
+    Refused {
+        /// The text that the place is in.
+        source: Source,
+        /// What it is.
+        error: CallError,
+    },
     /// A call failed while it ran, because of its data, at a known place of the program.
     Fault {
         /// The text that the span of the fault is about.
@@ -70,7 +77,9 @@ impl Error {
             Error::User { diagnostics, .. } => diag::Error::User(diagnostics),
             Error::Budget { stage, spent } => diag::Error::Budget { stage, spent },
             Error::Bug { stage, what } => diag::Error::Bug { stage, what },
-            Error::Unusable { .. } | Error::Call(_) | Error::Fault { .. } => diag::Error::bug("call", self.to_string()),
+            Error::Unusable { .. } | Error::Call(_) | Error::Refused { .. } | Error::Fault { .. } => {
+                diag::Error::bug("call", self.to_string())
+            }
         }
     }
 
@@ -78,11 +87,19 @@ impl Error {
     pub fn render(&self, style: Style) -> String {
         match self {
             Error::User { source, diagnostics } => diag::render(source, diagnostics, style),
-            Error::Fault { source, fault } => match fault.diagnostic() {
-                Some(diagnostic) => diag::render(source, &[diagnostic], style),
-                None => format!("error: {fault}"),
+            other => match other.of_run() {
+                Some((source, diagnostic)) => diag::render(source, &[diagnostic], style),
+                None => format!("error: {other}"),
             },
-            other => format!("error: {other}"),
+        }
+    }
+
+    /// A call that was refused or failed, as a message at its place in the program, if it has one.
+    pub fn of_run(&self) -> Option<(&Source, Diagnostic)> {
+        match self {
+            Error::Refused { source, error } => Some((source, error.diagnostic()?)),
+            Error::Fault { source, fault } => Some((source, fault.diagnostic()?)),
+            _ => None,
         }
     }
 
@@ -92,6 +109,7 @@ impl Error {
             CallError::Run(cpu::CallError::Fault(fault)) | CallError::Interpret(interp::Error::Fault(fault)) => {
                 Error::Fault { source: source.clone(), fault }
             }
+            error if error.diagnostic().is_some() => Error::Refused { source: source.clone(), error },
             error => Error::Call(error),
         }
     }
@@ -110,7 +128,7 @@ impl fmt::Display for Error {
             Error::Budget { stage, spent } => write!(f, "the budget of stage `{stage}` {spent}"),
             Error::Bug { stage, what } => write!(f, "internal error in stage `{stage}`: {what}"),
             Error::Unusable { why } => write!(f, "the stored module cannot be used: {why}"),
-            Error::Call(error) => write!(f, "{error}"),
+            Error::Call(error) | Error::Refused { error, .. } => write!(f, "{error}"),
             Error::Fault { fault, .. } => write!(f, "{fault}"),
         }
     }
@@ -119,7 +137,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Error::Call(error) => Some(error),
+            Error::Call(error) | Error::Refused { error, .. } => Some(error),
             Error::Fault { fault, .. } => Some(fault),
             _ => None,
         }

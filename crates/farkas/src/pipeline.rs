@@ -449,7 +449,8 @@ impl<'a> Line<'a> {
     /// The sizes that are asked for, if some are.
     fn given_sizes(&self) -> Result<Option<Vec<i64>>> {
         let Specialize::For(given) = &self.options.specialize else { return Ok(None) };
-        Ok(Some(sizes::solve(self.function, given, &[])?))
+        let solved = sizes::solve(self.function, given, &[]);
+        solved.map(Some).map_err(|error| Error::of_call(self.source, error))
     }
 
     /// Adds to the layouts, if they are wanted, how the loops walk through the arrays.

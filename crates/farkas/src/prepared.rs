@@ -40,7 +40,8 @@ impl Prepared {
     pub(crate) fn new(function: &Function, sizes: &[(&str, i64)]) -> Result<Prepared> {
         let (program, code) = (function.program(), function.code());
         let given: Vec<(String, i64)> = sizes.iter().map(|(name, value)| ((*name).to_string(), *value)).collect();
-        let params = sizes::solve(program, &given, &[])?;
+        let solved = sizes::solve(program, &given, &[]);
+        let params = solved.map_err(|error| Error::of_call(function.source(), error))?;
         sizes::check_index_arithmetic(program, &code.kernel, &params)?;
         let declared = program.arrays.iter().filter(|array| array.role != Role::Local);
         let written = program.signature.iter().filter_map(|argument| match argument {

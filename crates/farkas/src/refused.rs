@@ -1,5 +1,6 @@
 //! Why calls are refused, in the names of the program.
 
+use diag::{Diagnostic, Span};
 use program::ScalarType;
 
 /// Why a call was refused, or failed while it ran.
@@ -131,6 +132,8 @@ pub enum CallError {
         condition: String,
         /// The values of the parameters, as text.
         sizes: String,
+        /// Where the program says it.
+        span: Span,
     },
     /// An extent that is negative, or past what memory can be, at these sizes.
     #[error("array `{array}` cannot have the extent {extent} for these sizes")]
@@ -139,6 +142,18 @@ pub enum CallError {
         array: String,
         /// In the words of the program.
         extent: String,
+        /// Where the program says it.
+        span: Span,
+    },
+    /// A layout of the function with more places than 64 bits can count, at these sizes.
+    #[error("the layout of `{array}` has more places than 64 bits can count, with {sizes}")]
+    Layout {
+        /// The array.
+        array: String,
+        /// The values of the parameters, as text.
+        sizes: String,
+        /// Where the program says it.
+        span: Span,
     },
     /// A product, quotient or minimum of sizes that is no size.
     #[error("the size {size} {why}, with {sizes}")]
@@ -149,6 +164,10 @@ pub enum CallError {
         why: program::NoSize,
         /// The values of the parameters, as text.
         sizes: String,
+        /// What was to be computed, in numbers.
+        computed: String,
+        /// Where the program says it.
+        span: Span,
     },
     /// Sizes for which subscripts would not fit 64 bits.
     #[error("index arithmetic would leave 64 bits, with {sizes}")]
@@ -185,6 +204,18 @@ pub enum CallError {
 }
 
 impl CallError {
+    /// The refusal as a message at its place in the program, if it is about something that the program says.
+    pub(crate) fn diagnostic(&self) -> Option<Diagnostic> {
+        let (span, here) = match self {
+            CallError::Requirement { span, .. } | CallError::TooLarge { span, .. } | CallError::Layout { span, .. } => {
+                (*span, String::new())
+            }
+            CallError::Derived { span, computed, .. } => (*span, format!("this is {computed}")),
+            _ => return None,
+        };
+        Some(Diagnostic::error("usage", span, self.to_string()).here(here))
+    }
+
     /// Who is at fault, if kernels did not run to their end.
     pub fn gpu_failure(&self) -> Option<ptx::Failure> {
         match self {

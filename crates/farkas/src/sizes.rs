@@ -1,5 +1,6 @@
 //! Sizes: the parameters of a call, given or inferred from the shapes of its arrays.
 
+use diag::Span;
 use program::{Affine, ArrayId, Atom, Derived, DerivedOp, Function, ParamId};
 
 use crate::CallError;
@@ -48,10 +49,13 @@ pub(crate) fn solve(
     for position in 0..values.len() {
         let Some(derived) = &function.params[position].derived else { continue };
         if values.iter().zip(&function.params).all(|(value, param)| value.is_some() || param.derived.is_some()) {
-            let value = derived.eval(&|id| values[id.index()].unwrap_or(0)).map_err(|why| CallError::Derived {
+            let known: Vec<i64> = values.iter().map(|value| value.unwrap_or(0)).collect();
+            let value = derived.eval(&|id| known[id.index()]).map_err(|why| CallError::Derived {
                 size: function.show_param(ParamId(position as u32)),
                 why,
-                sizes: show(function, &values.iter().map(|value| value.unwrap_or(0)).collect::<Vec<_>>()),
+                sizes: show(function, &known),
+                computed: derived.show_computed(&|id| known[id.index()]),
+                span: function.params[position].span,
             })?;
             values[position] = Some(value);
         }
@@ -113,7 +117,8 @@ fn check(function: &Function, values: &[i64], dimensions: &[Dimension<'_>]) -> R
     }
     for requirement in &function.context {
         if requirement.cond.eval(&param, &|_| 0) != Some(true) {
-            return Err(CallError::Requirement { condition: requirement.text.clone(), sizes: show(function, values) });
+            let (condition, span) = (requirement.text.clone(), requirement.span);
+            return Err(CallError::Requirement { condition, sizes: show(function, values), span });
         }
     }
     Ok(())
@@ -125,9 +130,36 @@ pub(crate) fn check_index_arithmetic(
     kernel: &loops::Verified,
     values: &[i64],
 ) -> Result<(), CallError> {
-    match kernel.index_arithmetic_fits(values) {
-        true => Ok(()),
-        false => Err(CallError::IndexOverflow { sizes: show(function, values) }),
+    if kernel.index_arithmetic_fits(values) {
+        return Ok(());
+    }
+    let sizes = show(function, values);
+    let places = kernel.arrays.iter().filter(|array| !loops::extents_fit(array, values));
+    let laid_out = places.filter_map(|array| Some((array.name.clone(), layout_of(function, &array.name)?)));
+    Err(match laid_out.last() {
+        Some((array, span)) => CallError::Layout { array, sizes, span },
+        None => CallError::IndexOverflow { sizes },
+    })
+}
+
+/// The line of the function that lays an array out, or that copies one into it.
+fn layout_of(function: &Function, array: &str) -> Option<Span> {
+    let line = function.layouts.iter().rev().find(|line| {
+        let of = line.targets.first().map_or("", |target| target.name.name.as_str());
+        let copy = line.names.first().map_or(format!("{of}_stored"), |name| name.name.clone());
+        array == of || array == copy
+    });
+    line.map(|line| line.span)
+}
+
+/// What code says about an array that is too large, at the layout that makes it so.
+pub(crate) fn too_large(function: &Function, values: &[i64], error: cpu::CallError) -> CallError {
+    match &error {
+        cpu::CallError::TooLarge { name } => match layout_of(function, name) {
+            Some(span) => CallError::Layout { array: name.clone(), sizes: show(function, values), span },
+            None => error.into(),
+        },
+        _ => error.into(),
     }
 }
 
@@ -142,9 +174,10 @@ pub(crate) fn show(function: &Function, values: &[i64]) -> String {
 pub(crate) fn shape(function: &Function, array: ArrayId, values: &[i64]) -> Result<Vec<usize>, CallError> {
     let param = |id: ParamId| values[id.index()];
     let name = &function.array(array).name;
+    let span = layout_of(function, name).unwrap_or(function.array(array).span);
     let extents = function.outside_shape(array).iter().map(|extent| {
         let value = extent.eval(&param, &|_| 0).and_then(|value| usize::try_from(value).ok());
-        value.ok_or_else(|| CallError::TooLarge { array: name.clone(), extent: function.show(extent) })
+        value.ok_or_else(|| CallError::TooLarge { array: name.clone(), extent: function.show(extent), span })
     });
     extents.collect()
 }

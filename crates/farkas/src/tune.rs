@@ -97,12 +97,12 @@ impl Variation {
 impl Program {
     /// The sizes of a call of a function with these arguments, by name.
     pub fn sizes_of(&self, name: &str, args: &Args<'_>) -> Result<Vec<(String, i64)>> {
-        Ok(call::sizes_of(self.function(name)?, args)?)
+        call::sizes_of(self.function(name)?, args).map_err(|error| Error::of_call(self.source(), error))
     }
 
     /// The extents of an array argument of a function once the sizes are known.
     pub fn shape_of(&self, name: &str, args: &Args<'_>, array: &str) -> Result<Vec<usize>> {
-        Ok(call::shape_of(self.function(name)?, args, array)?)
+        call::shape_of(self.function(name)?, args, array).map_err(|error| Error::of_call(self.source(), error))
     }
 
     /// Has `run` time the function with several schedules, for calls with these sizes. What earlier tuning found out is not

@@ -42,7 +42,7 @@ fn prepared_calls_are_checked() {
     let function = axpy();
     let refused = |sizes: &[(&str, i64)]| function.prepare(sizes).expect_err("sizes that are wrong");
     assert!(matches!(refused(&[]), Error::Call(CallError::MissingSize { .. })));
-    assert!(matches!(refused(&[("N", 0)]), Error::Call(CallError::Requirement { .. })));
+    assert!(matches!(refused(&[("N", 0)]), Error::Refused { error: CallError::Requirement { .. }, .. }));
     assert!(matches!(refused(&[("M", 1)]), Error::Call(CallError::UnknownSize { .. })));
     let mut prepared = function.prepare(&[("N", 2)]).expect("sizes that are right");
     let (x, mut z, mut s) = ([1.0_f32, 2.0], [0.0_f32; 2], [0.0_f32]);
@@ -169,7 +169,7 @@ fn code_is_made_for_the_sizes_that_are_asked_for() {
     }
     assert_eq!(function.specialized().len(), 1, "and for no others");
     let refused = matmul(Specialize::For(sizes(0))).expect_err("`where` says that it is at least 1");
-    assert!(matches!(refused, Error::Call(CallError::Requirement { .. })), "{refused}");
+    assert!(matches!(refused, Error::Refused { error: CallError::Requirement { .. }, .. }), "{refused}");
     let refused = matmul(Specialize::For(Vec::new())).expect_err("sizes are missing");
     assert!(matches!(refused, Error::Call(CallError::MissingSize { .. })), "{refused}");
     let options =

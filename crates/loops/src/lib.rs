@@ -54,7 +54,7 @@ pub use ir::{
 pub use lane_sums::{LaneSum, lane_sums, spread_sums};
 pub use locality::{ITERATIONS, Walked, locality};
 pub use lockstep::keep_together;
-pub use magnitude::index_arithmetic_fits;
+pub use magnitude::{extents_fit, index_arithmetic_fits};
 pub use narrow::{keep_private, narrow};
 pub use optimize::optimize;
 pub use partials::partials;

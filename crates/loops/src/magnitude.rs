@@ -4,7 +4,7 @@
 //! Sizes are checked once per call, so that generated code need not check anything.
 
 use crate::walk::Visit;
-use crate::{For, Index, Kernel, Stmt};
+use crate::{ArrayDecl, For, Index, Kernel, Stmt};
 
 /// Intermediate sums must stay below this, a quarter of what `i64` holds, so that no back end's regrouping overflows.
 const LIMIT: i128 = 1 << 61;
@@ -17,6 +17,13 @@ pub fn index_arithmetic_fits(kernel: &Kernel, params: &[i64]) -> bool {
     let mut bounds = Bounds { params, vars: vec![0; kernel.vars.len()], fits: true };
     kernel.arrays.iter().flat_map(|array| &array.shape).for_each(|extent| bounds.index(extent));
     bounds.block(&kernel.body);
+    bounds.fits
+}
+
+/// Whether the extents of an array stay in 64 bits for these parameters.
+pub fn extents_fit(array: &ArrayDecl, params: &[i64]) -> bool {
+    let mut bounds = Bounds { params, vars: Vec::new(), fits: true };
+    array.shape.iter().for_each(|extent| bounds.index(extent));
     bounds.fits
 }
 

@@ -31,6 +31,18 @@ pub enum DerivedOp {
     Max,
 }
 
+impl DerivedOp {
+    /// The operation as a program writes it.
+    fn between(self, lhs: &str, rhs: &str) -> String {
+        match self {
+            DerivedOp::Product => format!("{lhs} * {rhs}"),
+            DerivedOp::Quotient => format!("{lhs} / {rhs}"),
+            DerivedOp::Min => format!("min({lhs}, {rhs})"),
+            DerivedOp::Max => format!("max({lhs}, {rhs})"),
+        }
+    }
+}
+
 /// Why a derived parameter has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoSize {
@@ -66,6 +78,12 @@ impl Derived {
         };
         if value < 0 { Err(NoSize::Negative) } else { Ok(value) }
     }
+
+    /// What is computed for given parameters, in numbers: `4 / 3`. A side that does not fit 64 bits is a `?`.
+    pub fn show_computed(&self, param: &impl Fn(ParamId) -> i64) -> String {
+        let side = |side: &Affine| side.eval(param, &|_| 0).map_or("?".to_owned(), |value| value.to_string());
+        self.op.between(&side(&self.lhs), &side(&self.rhs))
+    }
 }
 
 impl Function {
@@ -99,10 +117,8 @@ impl Function {
             if simple { self.show(side) } else { format!("({})", self.show(side)) }
         };
         match op {
-            DerivedOp::Product => format!("{} * {}", factor(lhs), factor(rhs)),
-            DerivedOp::Quotient => format!("{} / {}", factor(lhs), factor(rhs)),
-            DerivedOp::Min => format!("min({}, {})", self.show(lhs), self.show(rhs)),
-            DerivedOp::Max => format!("max({}, {})", self.show(lhs), self.show(rhs)),
+            DerivedOp::Product | DerivedOp::Quotient => op.between(&factor(lhs), &factor(rhs)),
+            DerivedOp::Min | DerivedOp::Max => op.between(&self.show(lhs), &self.show(rhs)),
         }
     }
 }

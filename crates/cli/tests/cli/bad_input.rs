@@ -25,7 +25,49 @@ fn sizes_must_be_known_and_right() {
     place.farkas("run copy.fks -D N=99999999999999999999 --in A=iota").fails(2, &["not an integer"]);
     place.farkas("run copy.fks -D N=2,Q=3 --in A=iota").fails(2, &["`copy` has no size `Q`", "it has N"]);
     place.write("w.fks", b"fn w<N>(A: f64[N]) -> (m: f64) where N >= 1 { m = max[i] A[i] }\n");
-    place.farkas("run w.fks -D N=0 --in A=iota").fails(2, &["do not satisfy `where N >= 1`", "N = 0"]);
+    place
+        .farkas("run w.fks -D N=0 --in A=iota")
+        .fails(2, &["do not satisfy `where N >= 1`", "N = 0", "--> w.fks:1:38"]);
+}
+
+#[test]
+fn derived_sizes_are_refused_at_their_place() {
+    let place = Place::new();
+    let text = "fn blocks<N, B>(x: f64[N]) -> (s: f64[N / B]) {\n    s[b] = sum[k: 0..B] x[b * B + k]\n}\n";
+    place.write("blocks.fks", text.as_bytes());
+    let refused = place.farkas("run blocks.fks -D B=3 --in x=[1,2,3,4]");
+    refused
+        .fails(2, &["the size N / B does not divide, with N = 4, B = 3", "--> blocks.fks:1:39", "^^^^^ this is 4 / 3"]);
+    let refused = place.farkas("run blocks.fks -D B=0 --in x=[1,2,3,4]");
+    refused.fails(2, &["the size N / B does not divide", "--> blocks.fks:1:39", "this is 4 / 0"]);
+    let refused = place.farkas("run blocks.fks -D B=3 --in x=[1,2,3,4] --message-format=json");
+    refused.fails(2, &["\"code\":\"usage\"", "\"file\":\"blocks.fks\"", "\"line\":1", "\"column\":39"]);
+    let text = "fn table<N, M>() -> (n: i64) {\n    let t: f64[N * M + 1]\n    t[i] = 1\n    n = i64(t[0])\n}\n";
+    place.write("table.fks", text.as_bytes());
+    let refused = place.farkas("run table.fks -D N=4294967296,M=4294967296");
+    refused.fails(2, &["the size N * M does not fit 64 bits", "--> table.fks:2:16", "this is 4294967296 * 4294967296"]);
+    let text =
+        "fn rest<N, M>() -> (n: i64) {\n    let t: f64[N * (M - 4)]\n    t[i] = 1\n    n = sum[i] i64(t[i])\n}\n";
+    place.write("rest.fks", text.as_bytes());
+    let refused = place.farkas("run rest.fks -D N=2,M=1");
+    refused.fails(2, &["the size (M - 4) * N is negative, with N = 2, M = 1", "--> rest.fks:2:16", "this is -3 * 2"]);
+}
+
+#[test]
+fn layouts_that_overflow_are_refused_at_their_line() {
+    let place = Place::new();
+    let layouts = [
+        ("layout a = (N, M):(4611686018427387904*M, 1)", "the layout of `a` has more places than 64 bits can count"),
+        ("layout a[i, j] => [i, j] in [2147483648 * N, 2147483648 * M]", "the layout of `a` has more places"),
+        ("stored x[i, j] => [i, j] in [N, 4611686018427387904 * M]", "cannot have the extent 4611686018427387904*M"),
+    ];
+    for (line, message) in layouts {
+        let text = format!(
+            "fn f<N, M>(x: f64[N, M]) -> (y: f64[M, N]) {{\n    {line}\n    let a[i, j] = x[i, j] * 3 + 1\n    y[j, i] = a[i, j] + a[0, j]\n}}\n"
+        );
+        place.write("wide.fks", text.as_bytes());
+        place.farkas("run wide.fks -D N=8,M=8 --in x=iota").fails(2, &[message, "--> wide.fks:2:5", "^^^^^^"]);
+    }
 }
 
 #[test]

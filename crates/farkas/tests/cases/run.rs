@@ -84,7 +84,11 @@ fn check_line(line: &str, compiled: &Compiled) -> Result<(), Wrong> {
         ("machine code in the original order", engines::call(original, &call)?),
     ];
     // A call that is refused never reaches the loops.
-    let runs = !matches!(&interpreted, Err(Error::Call(error)) if !is_run_time(error));
+    let is_refused = |error: &Error| match error {
+        Error::Call(error) => !is_run_time(error),
+        error => matches!(error, Error::Refused { .. }),
+    };
+    let runs = !interpreted.as_ref().is_err_and(is_refused);
     if runs {
         others.push(("the loops", engines::run_loops(scheduled, function, &call)?));
         others.push(("the loops in the original order", engines::run_loops(original, function, &call)?));

@@ -37,7 +37,7 @@ pub(crate) enum Refusal {
 impl From<Error> for Refusal {
     fn from(error: Error) -> Refusal {
         match error {
-            Error::Call(CallError::Requirement { .. }) => Refusal::Sizes,
+            Error::Refused { error: CallError::Requirement { .. }, .. } => Refusal::Sizes,
             Error::Fault { fault, .. } => Refusal::Data(fault.to_string()),
             error => Refusal::Failed(error.to_string()),
         }

@@ -156,6 +156,10 @@ fn room(scop: &Scop, step: &Step, array: ArrayId, places: &[Affine]) -> Drafted<
     let used = place_map(scop, array, places)?.intersect_domain(cells)?.range()?;
     let mut shape = Vec::new();
     for (position, place) in places.iter().enumerate() {
+        if is_past_64_bits(place, &scop.array(array).shape) {
+            let message = format!("the places of `{}` do not fit 64 bits", scop.array(array).name);
+            return Err(Diagnostic::error("E0520", step.span, message).into());
+        }
         let Some(last) = bounds::last_place(scop, &used, (position, place), &scop.array(array).shape)? else {
             let message =
                 format!("how many places dimension {} of the layout has is no single expression", position + 1);
@@ -166,6 +170,15 @@ fn room(scop: &Scop, step: &Step, array: ArrayId, places: &[Affine]) -> Drafted<
         shape.push(extent.ok_or_else(|| overflow(step))?);
     }
     Ok(shape)
+}
+
+/// Whether a cell of an array whose extents are numbers has a place that no number of 64 bits is.
+fn is_past_64_bits(place: &Affine, extents: &[Affine]) -> bool {
+    let lasts: Option<Vec<i64>> = extents.iter().map(|extent| extent.as_constant()?.checked_sub(1)).collect();
+    lasts.is_some_and(|lasts| {
+        let last = |iter: IterId| lasts.get(iter.index()).copied().unwrap_or(0);
+        place.eval(&|_| 0, &last).and_then(|place| place.checked_add(1)).is_none()
+    })
 }
 
 /// `(N - 1) / 4 + 1` is `(N + 3) / 4`.
