@@ -1,12 +1,12 @@
 //! Definedness: outputs are assigned completely, and nothing is read before it is assigned.
 
-use diag::Diagnostic;
-use program::Role;
+use diag::{Diagnostic, Span};
+use program::{Node, ReduceOp, Role};
 
 use crate::deps::Dependences;
 use crate::equations::is_clause;
 use crate::fault::Attempt;
-use crate::scop::{Scop, ScopArray};
+use crate::scop::{Scop, ScopArray, Statement};
 use crate::witness::{show_cell, show_params, show_point, smallest};
 
 pub(super) fn check(scop: &Scop, dependences: &Dependences) -> Attempt<Vec<Diagnostic>> {
@@ -74,17 +74,20 @@ fn undefined_reads(scop: &Scop, dependences: &Dependences) -> Attempt<Vec<Diagno
             if statement.scatters() && statement.writes().any(|write| write.array == id) { "updates" } else { "reads" };
         let verb = found.map_or(verb.to_string(), |read| read.verb(verb));
         let by_equations = scop.equations.system_of(id).is_some_and(|system| is_clause(statement, system));
+        let replaces = found.is_some_and(|read| replaces(statement, read.span));
         let (message, label) = if by_equations {
             (format!("{verb} {cell}, which no clause defines"), "is defined by equations")
+        } else if replaces {
+            (format!("whether {cell} is assigned depends on data"), "has no value before it is assigned")
         } else {
             (format!("{verb} {cell} before it is assigned"), "has no value before it is assigned")
         };
-        let mut diagnostic =
-            Diagnostic::error("E0405", span, message).here(format!("{verb} {cell}{at}")).label(array.span, label);
+        let here = if replaces { format!("may leave {cell} out{at}") } else { format!("{verb} {cell}{at}") };
+        let mut diagnostic = Diagnostic::error("E0405", span, message).here(here).label(array.span, label);
         if !values.is_empty() {
             diagnostic = diagnostic.note(format!("this happens for {values}"));
         }
-        if verb.ends_with("update") {
+        if verb.ends_with("update") || replaces {
             diagnostic = diagnostic.help(format!("give all cells a value first, such as `{} = 0`", whole(array)));
             if statement.block.is_some() && array.role == Role::Local {
                 let help = "if no iteration needs what the one before has left, define it in the loop";
@@ -96,8 +99,33 @@ fn undefined_reads(scop: &Scop, dependences: &Dependences) -> Attempt<Vec<Diagno
     Ok(diagnostics)
 }
 
+/// Whether the target at `span` is given a value by `=`, if it is given one at all.
+fn replaces(statement: &Statement, span: Span) -> bool {
+    match &statement.block {
+        Some(block) => replaces_in(&block.each.body, span),
+        None => statement.kind.replaces() && statement.write.span == span,
+    }
+}
+
+fn replaces_in(nodes: &[Node], span: Span) -> bool {
+    nodes.iter().any(|node| match node {
+        Node::For(node) => replaces_in(&node.body, span),
+        Node::Each(each) => replaces_in(&each.body, span),
+        Node::Scatter(scatter) => scatter.target_span == span && matches!(scatter.op, ReduceOp::Last | ReduceOp::Once),
+        Node::Assign(assign) => {
+            // The value of `a[i] += x` reads its target, at the same place.
+            let mut reads = false;
+            assign.value.visit(&mut |part| reads |= part.span == span);
+            assign.target_span == span && !reads
+        }
+    })
+}
+
 /// `H[i, j]`
 fn whole(array: &ScopArray) -> String {
+    if array.shape.is_empty() {
+        return array.name.clone();
+    }
     let names: Vec<String> = (0..array.shape.len()).map(|position| format!("i{position}")).collect();
     let names = if names.len() == 1 { vec!["i".to_string()] } else { names };
     format!("{}[{}]", array.name, names.join(", "))
