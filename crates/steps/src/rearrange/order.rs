@@ -68,7 +68,8 @@ impl Edit<'_> {
                     let Some((own, expr)) = rest.by_ref().find_map(Entry::as_loop) else {
                         let wanted = &self.tree.info(*wanted).name;
                         let message = format!("`{}` has no loop to share as `{wanted}`", self.name(number));
-                        return Err(Box::new(self.refuse(self.step.span, message)));
+                        let help = self.how_far(number, leader);
+                        return Err(Box::new(self.refuse(self.step.span, message).help(help)));
                     };
                     matched.push((*wanted, own));
                     entries.push(Entry::Loop(*wanted, expr.clone()));
@@ -90,6 +91,23 @@ impl Edit<'_> {
             }
         }
         Ok(())
+    }
+
+    /// How many loops a statement could share with a leader, and how that is said.
+    fn how_far(&self, number: usize, leader: &Branch) -> String {
+        let branch = &self.branches[number];
+        let shared = leader.shared_with(branch);
+        let own = branch.entries[shared..].iter().filter_map(Entry::as_loop).count();
+        let mut loops = leader.entries[shared..].iter().filter_map(Entry::as_loop);
+        let name = self.name(number);
+        match own.checked_sub(1).and_then(|last| loops.nth(last)) {
+            Some((id, _)) => {
+                let (first, loops) = (&self.scop.at(leader.statement).source, if own == 1 { "loop" } else { "loops" });
+                let deepest = &self.tree.info(id).name;
+                format!("`{name}` has {own} {loops} of its own: `fuse {first}, {name} at {deepest}` shares as many")
+            }
+            None => format!("`{name}` has no loop of its own, so there is nothing to share; `sequence` moves it"),
+        }
     }
 }
 
