@@ -63,13 +63,21 @@ pub(crate) fn lowered_over(function: &Function, inputs: &[Axis], expr: &Expr) ->
     }
 }
 
-/// `value` where `condition` is not negative and 0 elsewhere, if both depend on one input, and that has few values: the sum of what changes from one of them to
-/// the next, each beyond its place.
+/// `value` where `condition` is not negative and 0 elsewhere, if few steps will do.
 fn chosen(condition: &Affine, value: &Affine, inputs: &[Axis]) -> Option<Affine> {
     let mut by = std::collections::BTreeSet::new();
     condition.visit_iters(&mut |iter| _ = by.insert(iter));
     value.visit_iters(&mut |iter| _ = by.insert(iter));
-    let (input, None) = (by.pop_first()?, by.pop_first()) else { return None };
+    match (by.pop_first(), by.pop_first()) {
+        (Some(input), None) => {
+            chosen_by_one(condition, value, input, inputs).or_else(|| chosen_by_several(condition, value, inputs))
+        }
+        _ => chosen_by_several(condition, value, inputs),
+    }
+}
+
+/// The sum of what changes from one value of the only input to the next, each beyond its place.
+fn chosen_by_one(condition: &Affine, value: &Affine, input: IterId, inputs: &[Axis]) -> Option<Affine> {
     let extent = inputs.get(input.index())?.extent.constant().filter(|extent| *extent <= MOST_STEPS)?;
     let at = |affine: &Affine, place| affine.substitute(&|_| Some(Affine::constant(place)))?.as_constant();
     let (mut sum, mut before) = (Affine::constant(0), 0);
@@ -82,6 +90,43 @@ fn chosen(condition: &Affine, value: &Affine, inputs: &[Axis]) -> Option<Affine>
         before = here;
     }
     Some(sum)
+}
+
+/// Whether the condition holds, as 0 or 1, times a number; and for an input that the value depends on, a step for each of its values that are reached while
+/// the condition holds.
+fn chosen_by_several(condition: &Affine, value: &Affine, inputs: &[Axis]) -> Option<Affine> {
+    let (mut least, mut most) = (condition.constant, condition.constant);
+    let mut extents = Vec::new();
+    for (atom, coefficient) in &condition.terms {
+        let last = extent_of(atom, inputs)?.1.checked_sub(1)?.checked_mul(*coefficient)?;
+        (least, most) = (least.checked_add(last.min(0))?, most.checked_add(last.max(0))?);
+    }
+    for (atom, coefficient) in &value.terms {
+        extents.push((extent_of(atom, inputs)?, *coefficient));
+    }
+    if extents.iter().map(|((_, extent), _)| *extent).fold(0i64, i64::saturating_add) > MOST_STEPS {
+        return None;
+    }
+    // The quotient is 0 or -1.
+    let divisor = most.checked_add(1)?.max(least.checked_neg()?).max(1);
+    let holds = condition.div(divisor)?.add(&Affine::constant(1))?;
+    let mut sum = holds.scale(value.constant)?;
+    for ((input, extent), coefficient) in extents {
+        for place in 1..extent {
+            let beyond = Affine::iter(input).add(&Affine::constant(extent - place))?.div(extent)?;
+            let both = beyond.add(&holds)?.div(2)?;
+            sum = sum.add_scaled(&both, coefficient)?;
+        }
+    }
+    Some(sum)
+}
+
+/// An input and how many values it has.
+fn extent_of(atom: &Atom, inputs: &[Axis]) -> Option<(IterId, i64)> {
+    match atom {
+        Atom::Iter(input) => Some((*input, inputs.get(input.index())?.extent.constant()?)),
+        Atom::Param(_) | Atom::Div(..) => None,
+    }
 }
 
 /// From which bit on, and below which, an expression can have bits; `None` if its form does not tell.

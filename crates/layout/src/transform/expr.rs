@@ -200,6 +200,11 @@ impl Expr {
         }
     }
 
+    /// Whether a condition chooses between two expressions anywhere in it.
+    pub fn chooses(&self) -> bool {
+        matches!(self, Expr::Select { .. }) || self.children().into_iter().any(Expr::chooses)
+    }
+
     pub(crate) fn nodes(&self) -> usize {
         self.measure().0
     }

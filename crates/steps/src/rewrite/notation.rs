@@ -41,7 +41,10 @@ pub(super) fn read(
         return Err(Diagnostic::error("E0520", span, message).into());
     }
     let lower = |expr: &Expr| {
-        lowered_over(function, transform.inputs(), expr).ok_or_else(|| unfit(span, &expr.display(&names).to_string()))
+        lowered_over(function, transform.inputs(), expr).ok_or_else(|| match expr.chooses() {
+            true => unchosen(span, &expr.display(&names).to_string()),
+            false => unfit(span, &expr.display(&names).to_string()),
+        })
     };
     let places = transform.index().iter().map(lower).collect::<Drafted<_>>()?;
     let shape = transform.outputs().iter().map(|axis| lower(&axis.extent)).collect::<Drafted<_>>()?;
@@ -53,6 +56,12 @@ pub(super) fn read(
 fn unfit(span: Span, what: &str) -> Refusal {
     let message = format!("`{what}` is not quasi-affine: only numbers can be multiplied and divided by");
     Diagnostic::error("E0520", span, message).into()
+}
+
+fn unchosen(span: Span, what: &str) -> Refusal {
+    let message = format!("`{what}` is no single quasi-affine expression");
+    let note = "pieces differ by a number, or along indices whose extents are numbers, at most 64 together; so are the indices that choose";
+    Diagnostic::error("E0520", span, message).note(note).into()
 }
 
 /// Where strides are sizes, places are the digits of an offset, so none may run over into the next: then two cells can meet.
