@@ -11,9 +11,12 @@ use super::names::Meaning;
 use super::rank::visit;
 use crate::{Affine, Bound, Cond, IterId};
 
-/// A subscript that consists of the index alone.
+/// A subscript that consists of the index alone, or of little more.
+#[derive(Clone)]
 pub(super) struct Use {
     pub(super) extent: Affine,
+    /// What is added to the index.
+    pub(super) by: i64,
     pub(super) span: Span,
     /// Such as `dimension 2 of B`.
     pub(super) place: String,
@@ -23,6 +26,12 @@ pub(super) struct Use {
 /// How much a use says about the range; the lightest of the kinds below count only where no heavier one is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Weight {
+    /// The index and a constant, `x[i - 1]`, where something else decides whether it is evaluated. Says nothing about the range.
+    Possible,
+    /// The index and a constant, wherever the statement is done. Says how far others go: `x[i]` beside `x[i + 1]`.
+    Certain,
+    /// The index and a constant in a branch of an `if` that asks for the index: `if i > 0 then x[i - 1] else 0`.
+    Beside,
     /// The subscript is more than the index, but every value of it is a cell: `x[(i + 1) % N]`.
     Wrapped,
     /// In a branch of an `if` that asks for the index: `if i < n then x[i] else 0`.
@@ -77,14 +86,18 @@ impl Lowerer<'_> {
             }
             return self.narrowed(limits.bound(iter), range.span);
         }
-        let uses = self.deciding(uses);
+        let (uses, hints) = (self.deciding(uses, guard), uses);
         let agreed = uses.first().map(|first| self.eliminate(&first.extent));
         let agree = uses.iter().all(|other| Some(self.eliminate(&other.extent)) == agreed);
+        let light = uses.iter().all(|each| each.weight <= Weight::Chosen);
         // Subscripts are not negative, so where there are any, the guard need only say where the range ends.
-        let guarded = guard.filter(|_| uses.is_empty() || !agree);
+        let guarded = guard.filter(|_| light || !agree);
         if let Some(range) = guarded.and_then(|guard| self.guarded_range(guard, &name.name, !uses.is_empty())) {
             let limits = self.lower_range(&range)?;
-            return self.narrowed(limits.bound(iter), range.span);
+            // The guard narrows what uses say; only where it says more than they do, it means more.
+            if !agree || uses.first().is_none_or(|first| !self.fits_into(&limits, &first.extent)) {
+                return self.narrowed(limits.bound(iter), range.span);
+            }
         }
         let Some(first) = uses.first() else {
             // Where a declaration is in error, so may be the reason for this.
@@ -95,7 +108,7 @@ impl Lowerer<'_> {
             let help = if ends {
                 format!("the guard says where it ends; say where it begins, too: `0 <= {} …`", name.name)
             } else if plain {
-                format!("write the range: `{}: 0..{}`", name.name, self.likely_end())
+                format!("write the range: `{}: 0..{}`", name.name, self.likely_end(hints))
             } else {
                 format!("bound it in the guard, behind the subscripts: `… | 0 <= {} < …]`", name.name)
             };
@@ -113,26 +126,46 @@ impl Lowerer<'_> {
         Limits::plain(Affine::constant(0), first.extent.clone()).bound(iter)
     }
 
-    /// The size to show where a range is to be written: the only one of the function, if it has one.
-    fn likely_end(&self) -> &str {
+    /// The size to show where a range is to be written: that of a dimension in which the index stands with a constant, or the only one of the
+    /// function, if it has one.
+    fn likely_end(&self, hints: &[Use]) -> String {
+        if let Some(hint) = hints.first() {
+            let end = hint.extent.add_scaled(&Affine::constant(hint.by.max(0)), -1);
+            return end.map_or("…".to_owned(), |end| self.function.show(&end));
+        }
         let mut sizes = self.function.params.iter().filter(|param| param.derived.is_none());
         match (sizes.next(), sizes.next()) {
-            (Some(only), None) => &only.name,
-            _ => "…",
+            (Some(only), None) => only.name.clone(),
+            _ => "…".to_owned(),
         }
     }
 
-    /// The uses that an index takes its range from: the heaviest, and of these the target's alone where it fits into all others.
-    fn deciding<'u>(&self, uses: &'u [Use]) -> Vec<&'u Use> {
+    /// Whether a range is known to lie within the cells of a dimension.
+    fn fits_into(&self, limits: &Limits, extent: &Affine) -> bool {
+        let holds = |gap: Option<Affine>| gap.is_some_and(|gap| self.implied(&Cond::NonNegative(gap)));
+        limits.los.iter().any(|lo| holds(Some(lo.clone()))) && limits.his.iter().any(|hi| holds(extent.sub(hi)))
+    }
+
+    /// The uses that an index takes its range from: the heaviest, and of these the target's alone where it fits into all others. Without a guard,
+    /// a use ends before `x[i + 1]` leaves the same dimension.
+    fn deciding(&self, uses: &[Use], guard: Option<&ast::Expr>) -> Vec<Use> {
         let Some(heaviest) = uses.iter().map(|each| each.weight).max() else { return Vec::new() };
-        let least = heaviest.min(Weight::Read);
-        let counting: Vec<&Use> = uses.iter().filter(|each| each.weight >= least).collect();
+        let least = heaviest.clamp(Weight::Beside, Weight::Read);
+        let mut counting: Vec<Use> = uses.iter().filter(|each| each.weight >= least).cloned().collect();
+        if heaviest == Weight::Read && guard.is_none() {
+            for each in &mut counting {
+                let same = uses.iter().filter(|other| other.weight == Weight::Certain && other.place == each.place);
+                let farthest = same.map(|other| other.by).max().unwrap_or(0).max(0);
+                let nearer = each.extent.add_scaled(&Affine::constant(farthest), -1);
+                each.extent = nearer.unwrap_or_else(|| each.extent.clone());
+            }
+        }
         let (targets, reads): (Vec<&Use>, Vec<&Use>) = counting.iter().partition(|each| each.weight == Weight::Target);
         let fits = |target: &Use, read: &Use| {
             read.extent.sub(&target.extent).is_some_and(|more| self.implied(&Cond::NonNegative(more)))
         };
         let inside = !targets.is_empty() && targets.iter().all(|target| reads.iter().all(|read| fits(target, read)));
-        if inside { targets } else { counting }
+        if inside { targets.into_iter().cloned().collect() } else { counting }
     }
 
     /// The range that a guard gives an index: `lo <= i < hi`, in any spelling, as one part of a conjunction. The bounds are over
@@ -196,9 +229,9 @@ impl Lowerer<'_> {
     }
 
     /// All ranges that an index could have, and sizes for which they differ.
-    fn ambiguous(&self, name: &ast::Ident, uses: &[&Use], plain: bool) -> Diagnostic {
+    fn ambiguous(&self, name: &ast::Ident, uses: &[Use], plain: bool) -> Diagnostic {
         let mut candidates: Vec<&Use> = Vec::new();
-        for each in uses.iter().copied() {
+        for each in uses {
             let known = |other: &&Use| self.eliminate(&other.extent) == self.eliminate(&each.extent);
             if !candidates.iter().any(known) {
                 candidates.push(each);
@@ -305,14 +338,17 @@ impl Lowerer<'_> {
             Some((Meaning::Table(position), _)) => self.table_of(position).map_or(Vec::new(), |table| table.extents()),
             _ => return Vec::new(),
         };
-        let alone = |expr: &ast::Expr| matches!(&expr.kind, ast::ExprKind::Name(found) if found == name);
         let mut uses = Vec::new();
         for (position, (subscript, extent)) in subscripts.iter().zip(&shape).enumerate() {
-            let weight = if alone(subscript) { Weight::Read } else { Weight::Wrapped };
-            if weight == Weight::Read || self.wraps(subscript, name, extent) {
-                let place = place(position, array);
-                uses.push(Use { extent: extent.clone(), span: subscript.span, place, weight });
-            }
+            let by = constant_shift(subscript, name);
+            let weight = match by {
+                Some(0) => Weight::Read,
+                Some(_) => Weight::Certain,
+                None if self.wraps(subscript, name, extent) => Weight::Wrapped,
+                None => continue,
+            };
+            let place = place(position, array);
+            uses.push(Use { extent: extent.clone(), by: by.unwrap_or(0), span: subscript.span, place, weight });
         }
         uses
     }
@@ -397,9 +433,14 @@ impl Lowerer<'_> {
             }
             Call { args, .. } => args.iter().for_each(|arg| self.collect_uses(arg, name, found)),
             Unary { operand, .. } => self.collect_uses(operand, name, found),
-            Binary { lhs, rhs, .. } => {
+            Binary { op, lhs, rhs } => {
                 self.collect_uses(lhs, name, found);
+                let before = found.len();
                 self.collect_uses(rhs, name, found);
+                // The right side counts only where the left one leaves the answer open.
+                if matches!(op, ast::BinaryOp::And | ast::BinaryOp::Or) {
+                    doubt(&mut found[before..]);
+                }
             }
             Compare { first, rest } => {
                 self.collect_uses(first, name, found);
@@ -409,14 +450,23 @@ impl Lowerer<'_> {
                 self.collect_uses(cond, name, found);
                 let before = found.len();
                 [then, otherwise].into_iter().for_each(|part| self.collect_uses(part, name, found));
-                if asks_for(cond, name) {
-                    found[before..].iter_mut().for_each(|each| each.weight = each.weight.min(Weight::Chosen));
+                let asks = asks_for(cond, name);
+                for each in &mut found[before..] {
+                    each.weight = match each.weight {
+                        Weight::Certain | Weight::Possible if asks => Weight::Beside,
+                        Weight::Certain => Weight::Possible,
+                        weight if asks => weight.min(Weight::Chosen),
+                        weight => weight,
+                    };
                 }
             }
             // An inner index of the same name hides ours.
             Reduce { scan, indices, guard, body, .. } => {
                 if indices.iter().all(|index| index.name.name != name) {
+                    let before = found.len();
                     self.collect_uses(body, name, found);
+                    // There may be nothing to reduce.
+                    doubt(&mut found[before..]);
                     for range in indices.iter().filter_map(|index| index.range.as_ref()) {
                         found.extend(self.uses_of_ends(range, name));
                     }
@@ -424,6 +474,7 @@ impl Lowerer<'_> {
                         && ends_at(guard, &index.name.name, name)
                     {
                         let along = self.uses(body, &index.name.name).into_iter();
+                        let along = along.filter(|each| each.weight > Weight::Beside);
                         found.extend(along.map(|each| Use { weight: Weight::Wrapped, ..each }));
                     }
                 }
@@ -438,7 +489,10 @@ impl Lowerer<'_> {
     /// Where rows begin and end. They count if nothing else does, since `ptr` of `ptr[i]..ptr[i + 1]` has one cell more than there are rows,
     /// and then without that cell.
     fn uses_of_ends(&self, range: &ast::Range, name: &str) -> Vec<Use> {
-        let mut uses = self.uses(&range.lo, name);
+        let decisive = |end: &ast::Expr| -> Vec<Use> {
+            self.uses(end, name).into_iter().filter(|each| each.weight > Weight::Beside).collect()
+        };
+        let mut uses = decisive(&range.lo);
         if let (ast::ExprKind::Index { base, indices }, ast::ExprKind::Index { base: other, indices: ends }, [only]) =
             (&range.lo.kind, &range.hi.kind, uses.as_mut_slice())
             && base.name == other.name
@@ -448,10 +502,16 @@ impl Lowerer<'_> {
             let rows = only.extent.add_scaled(&Affine::constant(by), -1);
             only.extent = rows.unwrap_or_else(|| only.extent.clone());
         }
-        uses.extend(self.uses(&range.hi, name));
+        uses.extend(decisive(&range.hi));
         uses.iter_mut().for_each(|each| each.weight = Weight::Wrapped);
         uses
     }
+}
+
+/// What was certain is so no longer.
+fn doubt(uses: &mut [Use]) {
+    let certain = uses.iter_mut().filter(|each| each.weight == Weight::Certain);
+    certain.for_each(|each| each.weight = Weight::Possible);
 }
 
 /// Whether a condition asks for the value of an index itself, not only for cells that it names.

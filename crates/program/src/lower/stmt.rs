@@ -9,6 +9,7 @@ use super::expr::{Typed, Weak};
 use super::extreme::Limits;
 use super::literal_let::LiteralLet;
 use super::names::Meaning;
+use super::range::Weight;
 use super::scan::{Origin, condition};
 use super::typing::cast;
 use super::{Lowerer, MAX_DIMENSIONS, MAX_ERRORS};
@@ -261,7 +262,8 @@ impl Lowerer<'_> {
                 uses.retain(|other| !self.outdoes(shifted, other));
             }
             let iter = self.declare_iter(name);
-            let bound = match shifted.filter(|_| uses.is_empty()).and_then(|shifted| shifted.range()) {
+            let open = uses.iter().all(|each| each.weight < Weight::Beside);
+            let bound = match shifted.filter(|_| open).and_then(|shifted| shifted.range()) {
                 Some(limits) => self.narrowed(limits.bound(iter), name.span),
                 None => {
                     let plain = array.is_none() || self.is_plain(target, &name.name);
@@ -288,8 +290,13 @@ impl Lowerer<'_> {
         Some(Forall { foralls, index: index?, guard: limits.and(guard?), narrowed })
     }
 
-    /// Whether a subscript of the target is just this index, which could then be given a range there.
+    /// Whether a subscript of the target is just this index, which could then be given a range there. Those of an array that is taken apart are
+    /// written in another way.
     fn is_plain(&self, target: &ast::Target, name: &str) -> bool {
+        let is_target = |id: ArrayId| self.function.array(id).name == target.name.name;
+        if self.function.outside.iter().any(|(id, _)| is_target(*id)) {
+            return false;
+        }
         target.indices.iter().any(|index| matches!(&index.expr.kind, ast::ExprKind::Name(found) if found == name))
     }
 
@@ -532,9 +539,14 @@ impl Lowerer<'_> {
             let mut uses_iter = false;
             bound.hi.visit_iters(&mut |_| uses_iter = true);
             if uses_iter {
-                self.error("E0306", index.expr.span, "the extent of a local may use parameters only")
-                    .notes
-                    .push("arrays are allocated once per call, so their size cannot depend on a loop".into());
+                let (name, hi, span) = (&target.name.name, self.function.show(&bound.hi), index.expr.span);
+                let index = self.shared.source.slice(span);
+                let whole = format!("let {name}[{index}: 0..…] = if {index} < {hi} then … else 0");
+                self.report(
+                    Diagnostic::error("E0306", span, "the extent of a local may use parameters only")
+                        .note("arrays are allocated once per call, so their size cannot depend on a loop")
+                        .help(format!("write the largest range, and a value for the rest: `{whole}`")),
+                );
                 return None;
             }
             shape.push(bound.hi.clone());
