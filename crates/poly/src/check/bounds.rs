@@ -67,6 +67,11 @@ fn explain(scop: &Scop, iters: &[IterId], access: &Access, verb: &str, sample: &
     if !values.is_empty() {
         diagnostic = diagnostic.note(format!("this happens for {values}"));
     }
+    if function.outside.iter().any(|(outside, _)| *outside == access.array) {
+        let parts = shape(scop, &array.shape);
+        let note = format!("`{}` is taken as an array of shape {parts}, as its subscripts come apart so", array.name);
+        diagnostic = diagnostic.note(note);
+    }
     let subscript = match access.index.get(outside) {
         Some(Subscript::Affine(index)) => function.show(index),
         Some(Subscript::Data(_)) | None => String::new(),

@@ -2,8 +2,8 @@
 //!
 //! In: a function as written.  Out: the same function with such subscripts taken apart, and the extents that its callers know.
 //! Memory is row-major, so both are the same cells; but the parts are affine, so that bounds are proven and dependences exact.
-//! An array is left as it is if one of its subscripts has no such parts, if it is used as a whole, and in functions that
-//! others call, which must agree with them about the dimensions.
+//! An array is left as it is if one of its subscripts has no such parts, if it is used as a whole or has a layout of its own, and in
+//! functions that others call, which must agree with them about the dimensions.
 
 use syntax::{ast, expr_to_string};
 
@@ -23,15 +23,29 @@ struct Split {
 pub(super) fn split(function: &ast::Function) -> (ast::Function, Vec<(String, Vec<ast::Expr>)>) {
     let mut function = function.clone();
     let mut outside = Vec::new();
-    let names: Vec<String> = function.args.iter().chain(&function.outs).map(|arg| arg.name.name.clone()).collect();
+    let arguments = function.args.iter().chain(&function.outs).map(|arg| arg.name.name.clone());
+    let names: Vec<String> = arguments.chain(declared_once(&function.body)).collect();
+    // A layout speaks of the dimensions that are written.
+    let laid_out =
+        |name: &String| function.layouts.iter().flat_map(|step| &step.targets).any(|target| target.name.name == *name);
+    let names: Vec<String> = names.into_iter().filter(|name| !laid_out(name)).collect();
     for name in names {
-        while let Some(split) = candidate(&function, &name).filter(|split| fits(&function.body, split)) {
+        while let Some(split) = candidates(&function, &name).into_iter().find(|split| fits(&function.body, split)) {
             let arg = function.args.iter_mut().chain(&mut function.outs).find(|arg| arg.name.name == name);
-            if let Some(arg) = arg {
-                if outside.iter().all(|(known, _)| *known != name) {
-                    outside.push((name.clone(), arg.ty.shape.clone()));
+            let shape = match arg {
+                Some(arg) => {
+                    if outside.iter().all(|(known, _)| *known != name) {
+                        outside.push((name.clone(), arg.ty.shape.clone()));
+                    }
+                    Some(&mut arg.ty.shape)
                 }
-                arg.ty.shape.splice(split.position..=split.position, split.factors.clone());
+                None => function.body.iter_mut().find_map(|stmt| match &mut stmt.kind {
+                    ast::StmtKind::Let { target, ty: Some(ty), .. } if target.name.name == name => Some(&mut ty.shape),
+                    _ => None,
+                }),
+            };
+            if let Some(shape) = shape {
+                shape.splice(split.position..=split.position, split.factors.clone());
             }
             function.body.iter_mut().for_each(|stmt| rewrite_stmt(stmt, &split));
         }
@@ -39,17 +53,63 @@ pub(super) fn split(function: &ast::Function) -> (ast::Function, Vec<(String, Ve
     (function, outside)
 }
 
-/// The first dimension of an argument that is a product of sizes; the parts of one are none.
-fn candidate(function: &ast::Function, name: &str) -> Option<Split> {
+/// The locals that the function declares by a type alone, and nothing else by their name.
+fn declared_once(body: &[ast::Stmt]) -> Vec<String> {
+    let mut named: Vec<&str> = Vec::new();
+    body.iter().for_each(|stmt| names_of_lets(stmt, &mut named));
+    let mut found = Vec::new();
+    for stmt in body {
+        if let ast::StmtKind::Let { target, ty: Some(ty), value: None } = &stmt.kind
+            && !ty.shape.is_empty()
+            && named.iter().filter(|name| **name == target.name.name).count() == 1
+        {
+            found.push(target.name.name.clone());
+        }
+    }
+    found
+}
+
+fn names_of_lets<'a>(stmt: &'a ast::Stmt, named: &mut Vec<&'a str>) {
+    match &stmt.kind {
+        ast::StmtKind::Let { target, .. } => named.push(&target.name.name),
+        ast::StmtKind::For { body, .. } => body.iter().for_each(|stmt| names_of_lets(stmt, named)),
+        ast::StmtKind::If { arms } => {
+            arms.iter().flat_map(|arm| &arm.body).for_each(|stmt| names_of_lets(stmt, named));
+        }
+        ast::StmtKind::Assign { .. } | ast::StmtKind::Call { .. } => {}
+    }
+}
+
+/// The dimensions of an argument or local that are products of sizes, each taken apart at all factors, or at the last ones only: `2 * H * D` as
+/// 2 by H by D, or as 2 * H by D. The parts of one are none.
+fn candidates(function: &ast::Function, name: &str) -> Vec<Split> {
     let inputs = function.args.iter().map(|arg| (arg, arg.inout));
-    let (arg, written) =
-        inputs.chain(function.outs.iter().map(|out| (out, true))).find(|(arg, _)| arg.name.name == name)?;
-    arg.ty.shape.iter().enumerate().find_map(|(position, extent)| {
+    let mut arguments = inputs.chain(function.outs.iter().map(|out| (out, true)));
+    let declared = function.body.iter().find_map(|stmt| match &stmt.kind {
+        ast::StmtKind::Let { target, ty: Some(ty), .. } if target.name.name == name => Some((ty, false)),
+        _ => None,
+    });
+    let found = arguments.find(|(arg, _)| arg.name.name == name).map(|(arg, written)| (&arg.ty, written));
+    let Some((ty, written)) = found.or(declared) else { return Vec::new() };
+    let mut splits = Vec::new();
+    for (position, extent) in ty.shape.iter().enumerate() {
         let mut factors = Vec::new();
         factors_of(extent, &mut factors);
         let sizes = factors.iter().filter(|factor| !matches!(factor.kind, ast::ExprKind::Int(_))).count();
-        (sizes >= 2).then(|| Split { array: name.to_string(), position, factors, written })
-    })
+        for together in 1..factors.len() {
+            let (first, rest) = factors.split_at(together);
+            let Some(first) = first.iter().cloned().reduce(product).filter(|_| sizes >= 2) else { continue };
+            let factors = std::iter::once(first).chain(rest.iter().cloned()).collect();
+            splits.push(Split { array: name.to_string(), position, factors, written });
+        }
+    }
+    splits
+}
+
+fn product(lhs: ast::Expr, rhs: ast::Expr) -> ast::Expr {
+    let span = lhs.span.to(rhs.span);
+    let kind = ast::ExprKind::Binary { op: ast::BinaryOp::Mul, lhs: Box::new(lhs), rhs: Box::new(rhs) };
+    ast::Expr { kind, span }
 }
 
 fn factors_of(expr: &ast::Expr, factors: &mut Vec<ast::Expr>) {
@@ -110,12 +170,8 @@ fn parts_of(subscript: &ast::Expr, factors: &[ast::Expr]) -> Option<Vec<ast::Exp
         match factors.iter().position(|factor| expr_to_string(factor) == wanted) {
             Some(position) => {
                 factors.remove(position);
-                let product = factors.into_iter().reduce(|lhs, rhs| {
-                    let kind = ast::ExprKind::Binary { op: ast::BinaryOp::Mul, lhs: Box::new(lhs), rhs: Box::new(rhs) };
-                    ast::Expr { kind, span: term.span }
-                });
                 let one = ast::Expr { kind: ast::ExprKind::Int(1), span: term.span };
-                outer.push((product.unwrap_or(one), negative));
+                outer.push((factors.into_iter().reduce(product).unwrap_or(one), negative));
             }
             None => inner.push((term, negative)),
         }
@@ -123,20 +179,35 @@ fn parts_of(subscript: &ast::Expr, factors: &[ast::Expr]) -> Option<Vec<ast::Exp
     if outer.is_empty() {
         return None;
     }
+    // `h * D + D - 1` and `H * D - 1` are the last cells of rows.
+    if !inner.is_empty()
+        && inner.iter().all(|(term, negative)| *negative && matches!(term.kind, ast::ExprKind::Int(1..)))
+    {
+        outer.push((ast::Expr { kind: ast::ExprKind::Int(1), span: subscript.span }, true));
+        inner.insert(0, (last.clone(), false));
+    }
     let mut parts = parts_of(&sum_of(outer, subscript.span), first)?;
     parts.push(sum_of(inner, subscript.span));
     Some(parts)
 }
 
-/// Whether every use of the array is a subscript that comes apart. Of an array that is only read, the last part is an index
-/// alone: any other may mean to run on into the next row.
+/// Whether the last part of a subscript means a cell of the row: it is an index alone, or counted from the end. Any other may mean to run on into the next one.
+fn stays(last: &ast::Expr, split: &Split) -> bool {
+    let mut terms = Vec::new();
+    terms_of(last, false, &mut terms);
+    match (terms.as_slice(), split.factors.last()) {
+        ([(only, false)], _) => matches!(only.kind, ast::ExprKind::Name(_)),
+        ([(first, false), ..], Some(extent)) => expr_to_string(first) == expr_to_string(extent),
+        _ => false,
+    }
+}
+
+/// Whether every use of the array is a subscript that comes apart. Of an array that is no result, the last part stays in its row.
 fn fits(body: &[ast::Stmt], split: &Split) -> bool {
     let mut fits = true;
     let mut judge = |indices: &[&ast::Expr]| {
         let parts = indices.get(split.position).and_then(|subscript| parts_of(subscript, &split.factors));
-        let plain =
-            |parts: &Vec<ast::Expr>| matches!(parts.last().map(|last| &last.kind), Some(ast::ExprKind::Name(_)));
-        fits &= parts.is_some_and(|parts| split.written || plain(&parts));
+        fits &= parts.is_some_and(|parts| split.written || parts.last().is_some_and(|last| stays(last, split)));
     };
     let mut used = false;
     body.iter().for_each(|stmt| {
@@ -173,7 +244,10 @@ fn visit_stmt<'a>(stmt: &'a ast::Stmt, found: &mut dyn FnMut(Part<'_>)) {
     let mut exprs: Vec<&'a ast::Expr> = Vec::new();
     match &stmt.kind {
         ast::StmtKind::Let { target, value, .. } => {
-            found(Part::Target(target));
+            // A declaration is no use.
+            if value.is_some() {
+                found(Part::Target(target));
+            }
             exprs.extend(target_exprs(target));
             exprs.extend(value);
         }
@@ -230,7 +304,8 @@ fn rewrite_target(target: &mut ast::Target, split: &Split) {
     target.indices.iter_mut().for_each(|index| rewrite(&mut index.expr, split));
     target.guard.iter_mut().for_each(|guard| rewrite(guard, split));
     if target.name.name == split.array
-        && let Some(parts) = parts_of(&target.indices[split.position].expr, &split.factors)
+        && let Some(index) = target.indices.get(split.position)
+        && let Some(parts) = parts_of(&index.expr, &split.factors)
     {
         let parts = parts.into_iter().map(|expr| ast::TargetIndex { expr, range: None });
         target.indices.splice(split.position..=split.position, parts);
