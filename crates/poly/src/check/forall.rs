@@ -82,6 +82,16 @@ impl Coordinate<'_> {
     }
 }
 
+/// Whether a cell, of which data chooses some coordinates, always lies in another row than the one that is written: `V[t, p]` for `V[t + 1, j]`.
+/// Whether rows have an order is then for the scheduler to find out, which takes every cell of the row to be needed.
+fn steps_on(written: &[Affine], read: &[Subscript]) -> bool {
+    let apart = |(written, read): (&Affine, &Subscript)| {
+        let gap = read.as_affine().and_then(|read| written.sub(read));
+        gap.and_then(|gap| gap.as_constant()).is_some_and(|gap| gap != 0)
+    };
+    written.iter().zip(read).any(apart)
+}
+
 impl Checker<'_> {
     fn block(&mut self, nodes: &[Node], outer: &mut Vec<IterId>, conds: &mut Vec<Cond>) -> Attempt<()> {
         for node in nodes {
@@ -147,7 +157,7 @@ impl Checker<'_> {
                 for subscript in Subscript::data(index) {
                     self.reads(assign, subscript, outer, conds, inner, path)?;
                 }
-                if *array != assign.target {
+                if *array != assign.target || self.scop.equations.contains(*array) && steps_on(&assign.index, index) {
                     return Ok(());
                 }
                 let pair = Pair { assign, outer: outer.to_vec(), inner: inner.clone() };

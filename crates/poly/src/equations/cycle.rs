@@ -13,7 +13,7 @@ use super::flow::is_own_accumulator;
 use crate::deps::{Dependences, sink_and_array};
 use crate::fault::{Attempt, Fault};
 use crate::graph::DependenceGraph;
-use crate::scop::{ArrayOrigin, Scop, Statement};
+use crate::scop::{Access, ArrayOrigin, Scop, Statement};
 use crate::witness::{At, Sample, show_cell, show_params, show_point, smallest};
 
 /// How far parameters may be above the smallest values, in sum.
@@ -284,13 +284,17 @@ impl Cycle {
             number => format!("no order exists: {first} depends on itself, through {number} cells"),
         };
         let mut labels: Vec<(diag::Span, String)> = Vec::new();
+        let mut certain = true;
         for (need, cell) in self.needs.iter().zip(&cells) {
             let statement = &scop.statements[need.reader.0];
             let span = self.span_of(scop, statement, need);
+            let exact = self.read_of(scop, statement, need).is_none_or(Access::is_exact);
+            certain &= exact;
+            let reads = if exact { "reads" } else { "may read" };
             if labels.iter().all(|(known, _)| *known != span) {
                 let at = show_point(&scop.function, &statement.iters, &need.reader.1);
                 let at = if at.is_empty() { String::new() } else { format!(" at {at}") };
-                labels.push((span, format!("`{}`{at} reads {cell}", statement.source)));
+                labels.push((span, format!("`{}`{at} {reads} {cell}", statement.source)));
             }
         }
         let mut labels = labels.into_iter();
@@ -304,15 +308,22 @@ impl Cycle {
         if !values.is_empty() {
             diagnostic = diagnostic.note(format!("this happens for {values}"));
         }
+        if !certain {
+            diagnostic = diagnostic.note("where data chooses a cell, all that it could choose count");
+        }
         diagnostic.help(
             "each cell must be computable from others; if the value from before a change is meant, write a `for` loop",
         )
     }
 
     fn span_of(&self, scop: &Scop, statement: &Statement, need: &Need) -> diag::Span {
+        self.read_of(scop, statement, need).map_or(statement.span, |read| read.span)
+    }
+
+    fn read_of<'s>(&self, scop: &'s Scop, statement: &'s Statement, need: &Need) -> Option<&'s Access> {
         let reads = statement.reads.iter().filter(|read| scop.array(read.array).name == need.array);
         let hit = reads.clone().find(|read| read.may_touch(&self.params, &statement.iters, &need.reader.1, &need.cell));
-        hit.or_else(|| reads.clone().next()).map_or(statement.span, |read| read.span)
+        hit.or_else(|| reads.clone().next())
     }
 
     /// The cycle as data.
