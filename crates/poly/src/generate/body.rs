@@ -349,14 +349,20 @@ impl<'a> Body<'a> {
             each.own.iter().copied().filter(new).partition(|array| function.array(*array).shape.is_empty());
         let (known, opened) = (self.scalars.len(), self.arrays.len());
         self.arrays.extend(&arrays);
+        // What is set under a condition on indices is read under it, which the loops do not know: so it is set anyway.
+        let mut defaults = Vec::new();
         for array in scalars {
             let (name, ty) = (function.array(array).name.clone(), function.array(array).ty);
             let local = self.local(&name, ty);
             self.scalars.push((array, local));
+            if is_guarded(&each.body, array) {
+                let value = Expr::constant(Value::from_i64(ty, 0));
+                defaults.push(Stmt::Set { local, value });
+            }
         }
         let until = each.until.as_ref();
         let stmt = self.counted(&each.range, until, |inner| {
-            let mut stmts = Vec::new();
+            let mut stmts = defaults;
             for node in &each.body {
                 stmts.extend(inner.apart(|inner| inner.node(node))?);
             }
@@ -424,6 +430,16 @@ impl<'a> Body<'a> {
         self.iters.pop();
         Ok(Stmt::For(For { var, kind: LoopKind::Serial, lo, hi, step, body }))
     }
+}
+
+/// Whether a scalar is defined under a condition on indices.
+fn is_guarded(nodes: &[Node], scalar: program::ArrayId) -> bool {
+    nodes.iter().any(|node| match node {
+        Node::For(node) => is_guarded(&node.body, scalar),
+        Node::Each(each) => is_guarded(&each.body, scalar),
+        Node::Assign(assign) => assign.target == scalar && !assign.guard.is_true(),
+        Node::Scatter(_) => false,
+    })
 }
 
 fn update(total: LocalId, op: ReduceOp, value: Expr) -> Stmt {

@@ -410,7 +410,8 @@ fn is_defined_first(nodes: &[Node], id: ArrayId, shape: &[Affine]) -> bool {
                 && assign.index.iter().zip(shape).all(full)
         }
         Some(Node::For(node)) => alone && is_defined_first(&node.body, id, shape),
-        Some(Node::Each(each)) => alone && is_defined_first(&each.body, id, shape),
+        // What belongs to a loop inside has been looked at there, before what is known about indices in it became guards.
+        Some(Node::Each(each)) => alone && (each.own.contains(&id) || is_defined_first(&each.body, id, shape)),
         Some(_) => false,
         None => true,
     }
