@@ -135,8 +135,8 @@ pub(crate) fn check_index_arithmetic(
     }
     let sizes = show(function, values);
     let places = kernel.arrays.iter().filter(|array| !loops::extents_fit(array, values));
-    let laid_out = places.filter_map(|array| Some((array.name.clone(), layout_of(function, &array.name)?)));
-    Err(match laid_out.last() {
+    let mut laid_out = places.filter_map(|array| Some((array.name.clone(), layout_of(function, &array.name)?)));
+    Err(match laid_out.next() {
         Some((array, span)) => CallError::Layout { array, sizes, span },
         None => CallError::IndexOverflow { sizes },
     })
