@@ -79,15 +79,23 @@ pub(crate) const OPTIONAL: &str = "farkas-ptx/cuda";
 
 /// Builds the `farkas` command in release mode and says where it is.
 pub(crate) fn build_farkas() -> Result<PathBuf, String> {
-    build_as(&["build", "--release", "--package", "farkas-cli"])
+    build_as(&["build", "--release", "--package", "farkas-cli"], COMMAND)
 }
 
 /// The same without optimisation and for the tests of the command, which have built it in most cases: other features would build all dependencies anew.
 pub(crate) fn build_farkas_for_tests() -> Result<PathBuf, String> {
-    build_as(&["test", "--no-run", "--workspace", "--test", "cli", "--features", OPTIONAL])
+    build_as(&["test", "--no-run", "--workspace", "--test", "cli", "--features", OPTIONAL], COMMAND)
 }
 
-fn build_as(what: &[&str]) -> Result<PathBuf, String> {
+/// Builds an example of a crate with the features that the tests have built everything with.
+pub(crate) fn build_example(name: &str) -> Result<PathBuf, String> {
+    build_as(&["build", "--workspace", "--example", name, "--features", OPTIONAL], name)
+}
+
+/// The name of the command.
+const COMMAND: &str = "farkas";
+
+fn build_as(what: &[&str], name: &str) -> Result<PathBuf, String> {
     let mut build = command(cargo(), what);
     say(format!("$ {}", command_line(&build)));
     // The location depends on the user's cargo configuration; only cargo's own messages tell it reliably.
@@ -97,9 +105,9 @@ fn build_as(what: &[&str]) -> Result<PathBuf, String> {
     messages
         .lines()
         .filter_map(executable_in)
-        .rfind(|path| Path::new(path).file_stem().is_some_and(|name| name == "farkas"))
+        .rfind(|path| Path::new(path).file_stem().is_some_and(|stem| stem == name))
         .map(PathBuf::from)
-        .ok_or_else(|| "cargo did not say where it put the farkas command".to_owned())
+        .ok_or_else(|| format!("cargo did not say where it put `{name}`"))
 }
 
 /// The value of `"executable"` in one of cargo's JSON messages, unless it is null.

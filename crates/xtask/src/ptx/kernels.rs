@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::process::{build_farkas_for_tests, capture, cargo, command, workspace_root};
+use crate::process::{build_example, build_farkas_for_tests, capture, command, workspace_root};
 
 /// Schedules for GPUs end so.
 const FOR_GPUS: &str = "-gpu.sched";
@@ -18,8 +18,7 @@ pub(super) fn write(folder: &Path) -> Result<Vec<PathBuf>, String> {
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
-    let mut example = command(cargo(), &["run", "--quiet", "--package", "farkas-ptx", "--example", "kernels", "--"]);
-    capture(example.arg(folder))?;
+    capture(command(build_example("kernels")?, &[]).arg(folder))?;
     let chosen = folder.join(CHOSEN);
     fs::create_dir_all(&chosen).map_err(|error| format!("{}: {error}", chosen.display()))?;
     let farkas = build_farkas_for_tests()?;
