@@ -1,55 +1,140 @@
 //! Leaves: the functions that vector loops become.
 //!
-//! In: a kernel.  Out: what lowering makes of every vector loop; definitions in the module, and text for people.
+//! In: a kernel.  Out: what lowering makes of every vector loop; definitions in the module, and text for people. A short serial loop
+//! around vector loops, as over the rows of a tile, is part of their leaf, so that one call does for all of them.
 
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Linkage, Module};
-use loops::{Expr, For, Index, Kernel, Stmt, VarId, Visit};
+use loops::{Expr, For, Index, Kernel, Stmt, Visit, extremum_operands};
 
 use crate::compile::{bug, check_time, disassemble};
-use crate::lanes::lower::Lowered;
+use crate::lanes::lower::{Lower, Lowered};
 use crate::lanes::{self, clif, signature, x86};
+use crate::linear::Linear;
 use crate::{Tier, isa};
 
-/// A vector loop and what became of it.
+/// How often the statements of a leaf around its vector loops run at most: the leaf does not ask whether the call is cancelled.
+const MOST_ROWS: i64 = 64;
+
+/// A loop and what became of it.
 #[derive(Debug)]
 pub(crate) struct Leaf {
-    /// The loop, by its variable; copies of it share the leaf.
-    pub(crate) var: VarId,
-    /// The name of the variable.
+    /// The loop; copies of it share the leaf.
+    root: For,
+    /// The name of its variable.
     pub(crate) name: String,
     /// The function, or why the loop runs one iteration after the other.
     pub(crate) made: Result<(FuncId, Lowered), String>,
 }
 
-/// Lowers every vector loop, and declares the functions of those that have lanes.
+impl Leaf {
+    /// Whether it is what a loop became.
+    pub(crate) fn is_of(&self, r#for: &For) -> bool {
+        self.root.var == r#for.var && self.root == *r#for
+    }
+
+    /// Whether the lanes of a vector loop run in it.
+    pub(crate) fn has_lanes_of(&self, vector: &For) -> bool {
+        let mut loops = VectorLoops::default();
+        loops.r#for(&self.root);
+        self.made.is_ok() && loops.0.contains(vector)
+    }
+}
+
+/// Lowers every vector loop, with the short loops around it where they can be, and declares the functions of those that have lanes.
 pub(crate) fn lower(kernel: &Kernel, module: &mut JITModule) -> diag::Result<Vec<Leaf>> {
-    let mut loops = VectorLoops::default();
-    loops.block(&kernel.body);
+    let mut roots = Roots { kernel, found: Vec::new() };
+    roots.block(&kernel.body);
     let mut leaves: Vec<Leaf> = Vec::new();
-    for r#for in loops.0 {
-        if leaves.iter().any(|leaf| leaf.var == r#for.var) {
-            continue;
-        }
-        let name = kernel.vars[r#for.var.index()].clone();
-        let symbol = format!("{} {name}", kernel.name);
-        let made = match lanes::lower::lower(kernel, &r#for, &symbol) {
+    for (root, lowered) in roots.found {
+        let name = kernel.vars[root.var.index()].clone();
+        let made = match lowered {
             Ok(lowered) => {
-                let (symbol, signature) = (format!("leaf {} {symbol}", leaves.len()), signature(module));
+                let (symbol, signature) = (format!("leaf {} {} {name}", leaves.len(), kernel.name), signature(module));
                 let function = module.declare_function(&symbol, Linkage::Local, &signature).map_err(bug)?;
                 Ok((function, lowered))
             }
             Err(reason) => Err(reason),
         };
-        leaves.push(Leaf { var: r#for.var, name, made });
+        leaves.push(Leaf { root, name, made });
     }
     Ok(leaves)
+}
+
+/// The loops that leaves are made of, each once, and what lowering made of them.
+struct Roots<'k> {
+    kernel: &'k Kernel,
+    found: Vec<(For, Lower<Lowered>)>,
+}
+
+impl Visit for Roots<'_> {
+    fn index(&mut self, _: &Index) {}
+    fn expr(&mut self, _: &Expr) {}
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        let Stmt::For(r#for) = stmt else { return self.descend_stmt(stmt) };
+        if self.found.iter().any(|(known, _)| known.var == r#for.var && known == r#for) {
+            return;
+        }
+        if !r#for.kind.is_vector() && most_rows(r#for).is_none_or(|rows| rows > MOST_ROWS) {
+            return self.descend_stmt(stmt);
+        }
+        let name = format!("{} {}", self.kernel.name, self.kernel.vars[r#for.var.index()]);
+        match lanes::lower::lower(self.kernel, r#for, &name) {
+            Err(_) if !r#for.kind.is_vector() => self.descend_stmt(stmt),
+            lowered => self.found.push((r#for.clone(), lowered)),
+        }
+    }
+}
+
+/// How often the innermost statements around vector loops run at most; none if that is not known, or if there is a loop without lanes.
+fn most_rows(r#for: &For) -> Option<i64> {
+    if r#for.kind.is_vector() {
+        return Some(1);
+    }
+    let trips = most_trips(r#for).filter(|_| r#for.kind.is_ordered())?;
+    let mut rows = None;
+    for stmt in &r#for.body {
+        rows = rows.max(rows_inside(stmt)?);
+    }
+    trips.checked_mul(rows?)
+}
+
+/// The same for a statement: the outer one is none where there must be no leaf, the inner one where there is no vector loop.
+fn rows_inside(stmt: &Stmt) -> Option<Option<i64>> {
+    match stmt {
+        Stmt::For(inner) => most_rows(inner).map(Some),
+        Stmt::If { then, otherwise, .. } => {
+            let parts = then.iter().chain(otherwise).map(rows_inside).collect::<Option<Vec<_>>>()?;
+            Some(parts.into_iter().max().flatten())
+        }
+        Stmt::Set { .. } | Stmt::Store { .. } | Stmt::Update { .. } => Some(None),
+        Stmt::Scatter { .. } | Stmt::Each(_) | Stmt::Alloc { .. } | Stmt::Barrier => None,
+    }
+}
+
+/// How often a loop runs at most, if its ends show it.
+fn most_trips(r#for: &For) -> Option<i64> {
+    let (first, last) = (extremum_operands(&r#for.lo, true), extremum_operands(&r#for.hi, false));
+    let length = |lo: &Index, hi: &Index| Linear::of(hi).plus(&Linear::of(lo), -1).as_constant();
+    let lengths = last.iter().flat_map(|hi| first.iter().filter_map(move |lo| length(lo, hi)));
+    lengths.min().map(|length| length.max(0))
 }
 
 /// The vector loops of some statements.
 #[derive(Default)]
 struct VectorLoops(Vec<For>);
+
+impl VectorLoops {
+    fn r#for(&mut self, r#for: &For) {
+        if r#for.kind.is_vector() {
+            self.0.push(r#for.clone());
+        } else {
+            self.block(&r#for.body);
+        }
+    }
+}
 
 impl Visit for VectorLoops {
     fn index(&mut self, _: &Index) {}
@@ -57,7 +142,7 @@ impl Visit for VectorLoops {
 
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
-            Stmt::For(r#for) if r#for.kind.is_vector() => self.0.push(r#for.clone()),
+            Stmt::For(r#for) => self.r#for(r#for),
             stmt => self.descend_stmt(stmt),
         }
     }

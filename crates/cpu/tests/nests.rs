@@ -1,6 +1,6 @@
 //! Random vector loop nests: the same bits on every tier of this host as in the interpreter.
 //!
-//! Types, strides, masks, trip counts from none to three groups of lanes, inner loops, sums over lanes, cells that depend on data. Sums of
+//! Types, strides, masks, trip counts from none to three groups of lanes, loops inside and around, sums over lanes, cells that depend on data. Sums of
 //! floats are rounded, so that their order shows. `FARKAS_NESTS_SEED` and `FARKAS_NESTS_COUNT` choose
 //! other nests, and more of them.
 #![expect(clippy::panic, reason = "a test fails by panicking")]
@@ -217,7 +217,10 @@ fn nest(seed: u64) -> (String, [&'static str; 2], i64) {
     let lo = random.below(3);
     let sum = random.below(4);
     let step = random.pick(&["", "", "", " by 2"]);
-    let mut writer = Writer { random, out: String::new(), types, own, vars: Vec::new(), fresh: 0, local: false };
+    // A short loop around is part of the leaf, if what else is in it allows.
+    let around = random.pick(&["", "", "0..3", "0..min(N, 4)", "1..4"]);
+    let vars = if around.is_empty() { Vec::new() } else { vec!["p".to_owned()] };
+    let mut writer = Writer { random, out: String::new(), types, own, vars, fresh: 0, local: false };
     for _ in 0..2 {
         writer.statement(2);
     }
@@ -241,19 +244,37 @@ fn nest(seed: u64) -> (String, [&'static str; 2], i64) {
         ty if ty.starts_with('f') => "0.0",
         _ => "0",
     };
+    let lanes_of_all = format!("vector({lanes}) for j in {lo}..N{step} {{ {} }}", writer.out);
+    let body = if around.is_empty() {
+        lanes_of_all
+    } else {
+        let rarely = if seed.is_multiple_of(3) { "if p != 1" } else { "if N > p" };
+        format!(
+            "for p in {around} {{
+                q = A[p, 2]
+                v = {zero}
+                {rarely} {{ {lanes_of_all} }}
+                vector({lanes}) for i in 0..N {{
+                    v {op} A[p, i + 1]
+                    C[p, i] {op} q
+                }}
+                w1[p] = v
+                w1[p + 4] {op} q
+            }}"
+        )
+    };
     let text = format!(
         "kernel nest(N; x: {a}; A: in {a}[3 * N + 9, 3 * N + 9], B: in {b}[3 * N + 9], C: inout {a}[4, 2 * N + 4],
             D: inout {b}[2 * N + 4], s: inout {a}[], r: inout {a}[3], w0: inout {a}[],
-            G: in i64[3 * N + 9]) {{
+            G: in i64[3 * N + 9], w1: inout {a}[8]) {{
             local t: {a}
             local u: {a}
+            local q: {a}
+            local v: {a}
             u = {zero}
-            vector({lanes}) for j in {lo}..N{step} {{
-                {}
-            }}
+            {body}
             w0[] = u
-        }}",
-        writer.out
+        }}"
     );
     (text, types, n)
 }
@@ -294,6 +315,7 @@ fn check(seed: u64) -> Option<String> {
         data(a, 3),
         data(a, 1),
         (0..3 * size + 9).map(|at| (at * 31 % (3 * size + 9)) as i64).collect::<Vec<_>>().into(),
+        data(a, 8),
     ];
     let scalar: Value = data(a, 6).get(5).expect("an element");
     let env = || Env { params: vec![n], scalars: vec![scalar], arrays: arrays.iter().cloned().map(Some).collect() };
@@ -337,4 +359,37 @@ fn random_nests_agree() {
     reasons.sort();
     reasons.dedup();
     assert!(without * 2 < count, "{without} of {count} nests have no lanes: {reasons:#?}");
+}
+
+/// The lane programs of a kernel with vector loops in a loop, by the names of their loops.
+fn leaves_of(bounds: &str, lanes: [u32; 2]) -> Vec<String> {
+    let [one, two] = lanes;
+    let text = format!(
+        "kernel rows(N; A: in f64[N, N], B: inout f64[N, N], s: inout f64[N]) {{
+            local q: f64
+            for k in 0..N {{
+                for p in {bounds} {{
+                    q = A[p, 0]
+                    vector({one}) for i in 0..N {{
+                        B[p, i] = q * A[p, i]
+                    }}
+                    vector({two}) for i in 0..N {{
+                        s[p] += B[p, i]
+                    }}
+                }}
+            }}
+        }}"
+    );
+    let compiled = compiled_with(&text, &Options { keep_text: true, ..Options::default() });
+    let heads = compiled.lanes().lines().filter(|line| line.starts_with("lanes"));
+    heads.map(|head| head.split('"').nth(1).unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn short_loops_around_are_part_of_the_leaf() {
+    assert_eq!(leaves_of("max(0, 8 * k - N)..min(N, 8 * k - N + 8)", [8, 8]), ["rows p"]);
+    // A long loop asks whether the call is cancelled, and all vector loops of a leaf have the same lanes.
+    assert_eq!(leaves_of("0..N", [8, 8]), ["rows i", "rows i"]);
+    assert_eq!(leaves_of("0..min(N, 65)", [8, 8]), ["rows i", "rows i"]);
+    assert_eq!(leaves_of("0..min(N, 64)", [8, 16]), ["rows i", "rows i"]);
 }

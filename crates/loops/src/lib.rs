@@ -46,7 +46,7 @@ pub use concurrent::{Scoped, reductions_of, runs_in_lockstep, writes_one_cell};
 pub use contract::contract;
 pub use fast::fast;
 pub use hoist::hoist;
-pub use index::{CompareOp, Cond, Index, ParamId, VarId, gather_bits};
+pub use index::{CompareOp, Cond, Index, ParamId, VarId, extremum_operands, gather_bits};
 pub use ir::{
     ArrayDecl, ArrayId, Axis, Dim, Each, Expr, ExprKind, For, Kernel, LocalDecl, LocalId, LoopKind, Parallel,
     Reduction, ScalarDecl, ScalarId, Space, Stmt, Target, combines, fused_factors,

@@ -17,7 +17,7 @@ use crate::lanes::lower::{Argument, Lowered};
 impl Emitter<'_> {
     /// Whether the loop is a leaf, which is called here.
     pub(super) fn leaf(&mut self, r#for: &For) -> diag::Result<bool> {
-        let leaf = self.leaves.iter().find(|leaf| leaf.var == r#for.var && r#for.kind.is_vector());
+        let leaf = self.leaves.iter().find(|leaf| leaf.is_of(r#for));
         let Some(Ok((function, lowered))) = leaf.map(|leaf| &leaf.made) else { return Ok(false) };
         let Lowered { arguments, sites, .. } = lowered;
         // Behind the arguments: where to report, and the place for that.

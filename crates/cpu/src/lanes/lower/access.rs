@@ -1,7 +1,8 @@
 //! Where the lanes of an access are.
 //!
-//! Accesses whose addresses differ by constants form a group, which has one pointer: for each loop of the nest the pointer
-//! moves by the stride of its variable, and what is constant in the nest is in the address that the caller passes.
+//! Accesses to one array whose subscripts differ by constants form a group, which has one pointer: for each loop of the nest the pointer
+//! moves by the stride of its variable, and what is constant in the nest is in the address that the caller passes. A row above or below
+//! is as far from the pointer as the caller says.
 
 use loops::{ArrayId, Index, VarId};
 use program::ScalarType;
@@ -10,11 +11,11 @@ use super::{Argument, Lower, Nest};
 use crate::lanes::ir::{Access, Address, Op, Type, ValueId, WordOp};
 use crate::linear::Linear;
 
-/// Accesses to one array that differ by a constant number of bytes.
+/// Accesses to one array whose subscripts differ by constants.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Group {
     array: ArrayId,
-    /// One form per dimension. Constants are left out where the stride is a constant.
+    /// One form per dimension. Constants are left out where the stride is a constant, and those of the first access elsewhere.
     subscripts: Vec<Linear>,
 }
 
@@ -29,6 +30,8 @@ pub(super) struct Stride {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Place {
     pub(super) group: usize,
+    /// In bytes: a word, if there is anything that is not known here.
+    pub(super) shift: Option<ValueId>,
     pub(super) offset: i32,
     pub(super) subscripts: Vec<Linear>,
     pub(super) array: ArrayId,
@@ -41,6 +44,7 @@ pub(super) struct Loaded {
     group: usize,
     /// Where the group was: a loop that runs once steps its pointers in the midst of other statements.
     pointer: ValueId,
+    shift: Option<ValueId>,
     offset: i32,
     mask: Option<ValueId>,
     value: ValueId,
@@ -90,13 +94,36 @@ impl Nest<'_> {
             }
         }
         let offset = i32::try_from(offset).map_err(|_| "an offset of more than 2 GB")?;
-        let group = Group { array, subscripts };
-        let found = self.groups.iter().position(|known| *known == group);
-        let group = found.unwrap_or_else(|| {
-            self.groups.push(group);
+        let alike = |known: &Group| {
+            let mut pairs = known.subscripts.iter().zip(&subscripts);
+            known.array == array && pairs.all(|(known, own)| known.terms == own.terms)
+        };
+        let group = self.groups.iter().position(alike).unwrap_or_else(|| {
+            self.groups.push(Group { array, subscripts: subscripts.clone() });
             self.groups.len() - 1
         });
-        Ok(Place { group, offset, subscripts: exact, array })
+        let shift = self.shift(group, &subscripts)?;
+        Ok(Place { group, shift, offset, subscripts: exact, array })
+    }
+
+    /// How far from the first access of a group others are, where that is a matter of sizes.
+    fn shift(&mut self, group: usize, subscripts: &[Linear]) -> Lower<Option<ValueId>> {
+        let Group { array, subscripts: first } = self.groups[group].clone();
+        let mut sum = None;
+        for ((own, first), stride) in subscripts.iter().zip(&first).zip(self.strides(array)?) {
+            let by = own.constant.wrapping_sub(first.constant);
+            if by != 0 {
+                let term = self.argument(Argument::Stride(stride.factor.wrapping_mul(by), stride.extents));
+                sum = Some(sum.map_or(term, |sum| self.sum_once(sum, term)));
+            }
+        }
+        Ok(sum)
+    }
+
+    /// The address of the first lane of an access.
+    pub(super) fn first(&mut self, place: &Place) -> Lower<Address> {
+        let base = self.pointer(place.group)?;
+        Ok(Address { base, index: place.shift.map(|shift| (shift, 1)), offset: place.offset })
     }
 
     /// By how many bytes a group moves when `var` grows by one: a word.
@@ -156,10 +183,9 @@ impl Nest<'_> {
 
     /// The address of an access and how its lanes lie.
     pub(super) fn address(&mut self, place: &Place) -> Lower<(Address, Access)> {
-        let base = self.pointer(place.group)?;
-        let at = Address { base, index: None, offset: place.offset };
+        let at = self.first(place)?;
         let ty = self.memory_type(place.array);
-        let vector = self.vector.ok_or("no vector loop")?;
+        let Some(vector) = self.vector else { return Ok((at, Access::Same)) };
         let apart = self.movement(place.group, vector)?;
         let apart = self.scaled_once(apart, self.step);
         let bytes = ty.bytes() as i64;
@@ -177,7 +203,8 @@ impl Nest<'_> {
         let mask = self.mask;
         let pointer = self.pointer(place.group)?;
         let known = self.loaded.iter().find(|known| {
-            let same_place = known.group == place.group && known.pointer == pointer && known.offset == place.offset;
+            let same_offset = known.shift == place.shift && known.offset == place.offset;
+            let same_place = known.group == place.group && known.pointer == pointer && same_offset;
             same_place && (known.mask == mask || known.mask.is_none())
         });
         if let Some(known) = known {
@@ -186,8 +213,8 @@ impl Nest<'_> {
         let (at, access) = self.address(place)?;
         let ty = self.memory_type(place.array);
         let value = self.make(Type::Lanes(ty), Op::Load { at, access, mask });
-        let Place { group, offset, array, .. } = *place;
-        self.loaded.push(Loaded { array, group, pointer, offset, mask, value });
+        let Place { group, shift, offset, array, .. } = *place;
+        self.loaded.push(Loaded { array, group, pointer, shift, offset, mask, value });
         Ok(value)
     }
 

@@ -56,7 +56,10 @@ impl Nest<'_> {
     }
 
     fn position(&self, place: &Place) -> Option<usize> {
-        let same = |known: &Cell| known.place.group == place.group && known.place.offset == place.offset;
+        let same = |known: &Cell| {
+            let (known, place) = (&known.place, place);
+            known.group == place.group && known.shift == place.shift && known.offset == place.offset
+        };
         self.state.cells.iter().position(|(known, _)| same(known))
     }
 

@@ -38,13 +38,16 @@ impl Nest<'_> {
             }
             Cond::And(conds) | Cond::Or(conds) => {
                 let all = matches!(cond, Cond::And(_));
-                let mut result = self.word(i64::from(all));
+                let op = if all { WordOp::And } else { WordOp::Max };
+                let mut result: Option<ValueId> = None;
                 for cond in conds {
                     let holds = self.cond_word(cond)?;
-                    let op = if all { WordOp::Min } else { WordOp::Max };
-                    result = self.make(Type::Word, Op::Word(op, result, holds));
+                    result = Some(match result {
+                        None => holds,
+                        Some(result) => self.make(Type::Word, Op::Word(op, result, holds)),
+                    });
                 }
-                Ok(result)
+                Ok(result.unwrap_or_else(|| self.word(i64::from(all))))
             }
         }
     }

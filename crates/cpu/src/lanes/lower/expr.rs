@@ -19,8 +19,7 @@ impl Nest<'_> {
             ExprKind::Const(value) => Ok(self.splat(*value)),
             ExprKind::Index(index) => {
                 let linear = self.linear(index)?;
-                let vector = self.vector.ok_or("no vector loop")?;
-                let per_lane = linear.coefficient(vector).wrapping_mul(self.step);
+                let per_lane = self.vector.map_or(0, |vector| linear.coefficient(vector).wrapping_mul(self.step));
                 let first = self.linear_word(&linear)?;
                 Ok(self.numbers(first, per_lane))
             }

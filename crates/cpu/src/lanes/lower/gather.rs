@@ -25,6 +25,9 @@ impl Nest<'_> {
 
     /// The address of the first element, and which element each lane means.
     fn elements(&mut self, array: ArrayId, index: &[Expr], at: Option<Span>) -> Lower<(ValueId, ValueId)> {
+        if self.vector.is_none() {
+            return Err("a cell that depends on data, outside of its lanes".to_owned());
+        }
         let shape = self.kernel.arrays[array.index()].shape.clone();
         let bytes = self.memory_type(array).bytes() as i64;
         let strides = self.strides(array)?;

@@ -1,12 +1,12 @@
 //! From a vector loop nest to a lane program.
 //!
-//! In: a kernel and one of its vector loops.  Out: a leaf and what its caller has to pass, or why there is none; the loop
-//! then runs one iteration after the other.
+//! In: a kernel and one of its vector loops, or a serial loop around some that have the same number of lanes.  Out: a leaf and what its
+//! caller has to pass, or why there is none; a vector loop then runs one iteration after the other.
 //!
 //! Serial loops inside become counted loops, conditions become masks. Lanes take whole
 //! groups of iterations; what is left over runs once more under a mask. Every access walks along a pointer that each loop
 //! around it steps (`access`). Cells that an inner loop accumulates into stay in registers meanwhile (`cells`), and lanes
-//! that add to one and the same target do so apart, and are combined at the end.
+//! that add to one and the same target do so apart, and are combined at the end. Outside of a vector loop all lanes do the same.
 
 mod access;
 mod cells;
@@ -24,7 +24,7 @@ mod targets;
 use std::collections::BTreeMap;
 
 use diag::Span;
-use loops::{ArrayId, For, Index, Kernel, LaneSum, LocalId, LoopKind, ScalarId, VarId, VarsBound, Visit};
+use loops::{ArrayId, Expr, For, Index, Kernel, LaneSum, LocalId, LoopKind, ScalarId, VarId, VarsBound, Visit};
 use program::{ScalarType, Value};
 
 use self::access::{Group, Loaded};
@@ -61,9 +61,15 @@ pub(crate) enum Argument {
 /// Why a loop is not lowered.
 pub(crate) type Lower<T> = Result<T, String>;
 
-/// Lowers a vector loop.
+/// Lowers a loop.
 pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str) -> Lower<Lowered> {
-    let LoopKind::Vector(lanes) = r#for.kind else { return Err("it is no vector loop".to_owned()) };
+    let mut found = LanesOf(Vec::new());
+    found.r#for(r#for);
+    let lanes = match found.0.as_slice() {
+        [lanes, others @ ..] if others.iter().all(|other| other == lanes) => *lanes,
+        [] => return Err("there is no vector loop in it".to_owned()),
+        _ => return Err("its vector loops have different numbers of lanes".to_owned()),
+    };
     if !lanes.is_power_of_two() || lanes > Program::MAX_LANES {
         return Err(format!("{lanes} lanes are not a power of two up to {}", Program::MAX_LANES));
     }
@@ -71,7 +77,7 @@ pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str) -> Lower<Lowered> 
     let mut groups = Vec::new();
     for _ in 0..2 {
         let mut nest = Nest::new(kernel, r#for, lanes, name, groups);
-        nest.vector(r#for)?;
+        nest.root(r#for)?;
         if let Some(program) = nest.finish_if_stable() {
             let arguments = std::mem::take(&mut nest.arguments);
             let program = verify(program).map_err(|error| error.to_string())?;
@@ -82,9 +88,35 @@ pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str) -> Lower<Lowered> 
     Err("its accesses change from one attempt to the next".to_owned())
 }
 
+/// The lanes of vector loops.
+struct LanesOf(Vec<u32>);
+
+impl LanesOf {
+    fn r#for(&mut self, r#for: &For) {
+        match r#for.kind {
+            LoopKind::Vector(lanes) => self.0.push(lanes),
+            _ => self.block(&r#for.body),
+        }
+    }
+}
+
+impl Visit for LanesOf {
+    fn index(&mut self, _: &Index) {}
+    fn expr(&mut self, _: &Expr) {}
+
+    fn stmt(&mut self, stmt: &loops::Stmt) {
+        match stmt {
+            loops::Stmt::For(r#for) => self.r#for(r#for),
+            stmt => self.descend_stmt(stmt),
+        }
+    }
+}
+
 /// The program so far, and what names stand for at this place.
 struct Nest<'k> {
     kernel: &'k Kernel,
+    /// Whether all of it is inside of one vector loop.
+    is_root_in_lanes: bool,
     program: Program,
     arguments: Vec<Argument>,
     /// Constants and arguments, in front of everything else.
@@ -92,6 +124,7 @@ struct Nest<'k> {
     known: Vec<(ValueId, Op)>,
     /// The statements of the present block.
     body: Vec<Stmt>,
+    /// The vector loop around them, if there is one.
     vector: Option<VarId>,
     step: i64,
     /// The loop variables of this nest, all of them.
@@ -139,6 +172,7 @@ impl<'k> Nest<'k> {
         let program = Program { name: name.to_owned(), lanes, slots: 0, types: Vec::new(), body: Vec::new() };
         Nest {
             kernel,
+            is_root_in_lanes: r#for.kind.is_vector(),
             program,
             arguments: Vec::new(),
             entry: Vec::new(),

@@ -1,5 +1,7 @@
 //! Statements and loops of a nest.
 
+use std::collections::BTreeMap;
+
 use diag::deadline;
 use loops::{For, Index, LocalId, Stmt, VarId, VarsUsed, Visit};
 
@@ -8,12 +10,19 @@ use crate::lanes::ir::{self, Access, Carried, Loop, Op, Type, ValueId, WordOp};
 use crate::linear::Linear;
 
 impl Nest<'_> {
-    /// The vector loop itself: whole groups of lanes, then the rest under a mask, then what lanes have in common.
-    pub(super) fn vector(&mut self, r#for: &For) -> Lower<()> {
+    /// The whole of it: a vector loop, or a serial loop around such loops.
+    pub(super) fn root(&mut self, r#for: &For) -> Lower<()> {
+        if !r#for.kind.is_vector() {
+            self.check_locals(r#for)?;
+        }
+        self.r#for(r#for)
+    }
+
+    /// A vector loop: whole groups of lanes, then the rest under a mask, then what lanes have in common.
+    fn vector(&mut self, r#for: &For) -> Lower<()> {
         self.check_locals(r#for)?;
-        let lo = self.linear(&r#for.lo)?;
-        let trips = self.trips(&lo, r#for)?;
-        let lo = self.linear_word(&lo)?;
+        let (trips, lo) = self.bounds(r#for)?;
+        let pointers = self.state.pointers.clone();
         self.vector = Some(r#for.var);
         self.step = r#for.step;
         self.start_sums(r#for)?;
@@ -49,7 +58,11 @@ impl Nest<'_> {
             nest.base_mask = None;
             result
         })?;
-        self.finish_sums(trips)
+        self.finish_sums(trips)?;
+        self.leave_loop(r#for.var, pointers);
+        self.vector = None;
+        self.step = 1;
+        Ok(())
     }
 
     /// Locals that the loop sets belong to its iterations.
@@ -59,12 +72,26 @@ impl Nest<'_> {
         let mut inside = Reads::default();
         inside.block(&r#for.body);
         for local in &inside.set {
-            let count = |reads: &Reads| reads.read.iter().filter(|read| *read == local).count();
-            if count(&all) != count(&inside) {
+            let count = |found: &[LocalId]| found.iter().filter(|found| *found == local).count();
+            if count(&all.read) != count(&inside.read) {
                 return Err("a local that is set inside and read outside".to_owned());
+            }
+            // In one order, an iteration could see what the one before has set; then nobody sets it in front of the loop.
+            if r#for.kind.is_ordered() && count(&all.set) != count(&inside.set) {
+                return Err("a local that is set inside and outside".to_owned());
             }
         }
         Ok(())
+    }
+
+    /// The number of iterations and where they begin.
+    fn bounds(&mut self, r#for: &For) -> Lower<(ValueId, ValueId)> {
+        if let Ok(lo) = self.linear(&r#for.lo) {
+            return Ok((self.trips(&lo, r#for)?, self.linear_word(&lo)?));
+        }
+        let (lo, hi) = (self.index_word(&r#for.lo)?, self.index_word(&r#for.hi)?);
+        let length = self.make(Type::Word, Op::Word(WordOp::Sub, hi, lo));
+        Ok((self.divided(length, r#for.step)?, lo))
     }
 
     /// The number of iterations, as a word. Not below zero if it is a constant.
@@ -141,7 +168,7 @@ impl Nest<'_> {
                 }
                 let value = self.stored(ty, value);
                 let (at, mut access) = self.address(&place)?;
-                if access == Access::Same {
+                if access == Access::Same && self.vector.is_some() {
                     // One lane after the other, so that the last one stays.
                     access = Access::Strided(self.word(0));
                 }
@@ -166,6 +193,9 @@ impl Nest<'_> {
     }
 
     fn r#for(&mut self, r#for: &For) -> Lower<()> {
+        if r#for.kind.is_vector() && self.vector.is_none() {
+            return self.vector(r#for);
+        }
         if !r#for.kind.is_ordered() {
             return Err("a parallel or vector loop inside".to_owned());
         }
@@ -173,14 +203,7 @@ impl Nest<'_> {
             return Err("a loop inside whose bounds differ by lane".to_owned());
         }
         self.prepare_locals(&r#for.body);
-        let (trips, lo) = match self.linear(&r#for.lo) {
-            Ok(lo) => (self.trips(&lo, r#for)?, self.linear_word(&lo)?),
-            Err(_) => {
-                let (lo, hi) = (self.index_word(&r#for.lo)?, self.index_word(&r#for.hi)?);
-                let length = self.make(Type::Word, Op::Word(WordOp::Sub, hi, lo));
-                (self.divided(length, r#for.step)?, lo)
-            }
-        };
+        let (trips, lo) = self.bounds(r#for)?;
         let cells = self.promotable(r#for);
         if cells.is_empty() {
             return self.serial(r#for, lo, trips);
@@ -202,9 +225,14 @@ impl Nest<'_> {
         let pointers = self.state.pointers.clone();
         self.enter_loop(r#for.var, lo)?;
         self.counted(trips, Some((r#for.var, r#for.step)), |nest| nest.stmts(&r#for.body))?;
-        self.state.pointers = pointers;
-        self.state.vars.remove(&r#for.var.0);
+        self.leave_loop(r#for.var, pointers);
         Ok(())
+    }
+
+    /// Forgets a variable, and where its loop has left the pointers.
+    fn leave_loop(&mut self, var: VarId, pointers: BTreeMap<usize, ValueId>) {
+        self.state.pointers = pointers;
+        self.state.vars.remove(&var.0);
     }
 
     pub(super) fn differs_by_lane(&self, index: &Index) -> bool {
@@ -341,7 +369,7 @@ struct Reads {
 impl Visit for Reads {
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
-            Stmt::Set { local, .. } if !self.set.contains(local) => self.set.push(*local),
+            Stmt::Set { local, .. } => self.set.push(*local),
             // An update reads what was there, but where all lanes share the target it is no reason to keep them apart.
             Stmt::Update { target: loops::Target::Local(local), .. } => self.read.push(*local),
             _ => {}

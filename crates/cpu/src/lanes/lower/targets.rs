@@ -53,6 +53,14 @@ impl Nest<'_> {
                 let lane_op = reduce_op(op, ty)?;
                 let total = nest.make(super::lane_type(ty), Op::Reduce(lane_op, value));
                 match target {
+                    Target::Local(local) if nest.state.locals.contains_key(&local.0) => {
+                        let old = nest.state.locals[&local.0];
+                        let new = nest.binary(op, ty, old, total)?;
+                        nest.state.locals.insert(local.0, new);
+                    }
+                    Target::Local(_) if !nest.is_root_in_lanes => {
+                        return Err("a local that lanes add to, set outside".to_owned());
+                    }
                     Target::Local(local) => {
                         let old = nest.uniform(Argument::Changed(local), ty);
                         let new = nest.binary(op, ty, old, total)?;
@@ -74,7 +82,7 @@ impl Nest<'_> {
 
     /// `cell = cell op total` for a cell and a value that all lanes share.
     fn combine_first(&mut self, place: &Place, op: BinaryOp, ty: ScalarType, total: ValueId) -> Lower<()> {
-        let at = Address { base: self.pointer(place.group)?, index: None, offset: place.offset };
+        let at = self.first(place)?;
         let memory = self.memory_type(place.array);
         let old = self.make(Type::Lanes(memory), Op::Load { at, access: Access::Same, mask: None });
         let old = if ty == ScalarType::Bool { self.is_nonzero(memory, old) } else { old };
@@ -109,7 +117,7 @@ impl Nest<'_> {
                     return self.update_cell(&place, op, value);
                 }
                 let (at, access) = self.address(&place)?;
-                if access == Access::Same {
+                if access == Access::Same && self.vector.is_some() {
                     return self.update_same(&place, op, value);
                 }
                 let old = self.load_place(&place)?;
@@ -138,7 +146,7 @@ impl Nest<'_> {
             None => self.combine_first(place, op, ty, total),
             Some(mask) => {
                 // The cell need not exist if no lane is active.
-                let at = Address { base: self.pointer(place.group)?, index: None, offset: place.offset };
+                let at = self.first(place)?;
                 let memory = self.memory_type(place.array);
                 let any = self.make(Type::Mask, Op::Reduce(ir::BinaryOp::Or, mask));
                 let old = self.make(Type::Lanes(memory), Op::Load { at, access: Access::Same, mask: Some(any) });

@@ -3,9 +3,9 @@
 //! In: items over virtual registers.  Out: the same items, with a register for each.
 //!
 //! A virtual register is busy from its first to its last mention, and if that lies in a loop that it is live into, up to
-//! the end of the loop. When registers run out, the cheapest of those that are busy, counted by mentions and loop depth,
-//! moves to the frame, or is computed again where that takes no other register; then everything is done anew with what
-//! that leaves.
+//! the end of the loop. When registers run out, the cheapest of those that are busy moves to the frame, or is computed again where that
+//! takes no other register; then everything is done anew with what that leaves. Cheap is what no inner loop mentions, and among those what
+//! is busy for long and seldom mentioned: one that is needed at once leaves its register soon, to be missed by the next.
 
 use super::family;
 use super::machine::{Base, Class, First, Inst, Item, Mem, Operand, Stream, VReg, View};
@@ -58,9 +58,19 @@ struct Interval {
     reg: VReg,
     start: usize,
     end: usize,
+    /// Mentions, counted by loop depth.
     weight: f64,
+    /// The deepest loop that mentions it.
+    depth: usize,
     /// A register that ends where this one starts, and whose place saves a copy.
     hint: Option<VReg>,
+}
+
+impl Interval {
+    /// Mentions for the time that it is busy.
+    fn density(&self) -> f64 {
+        self.weight / (self.end - self.start + 1) as f64
+    }
 }
 
 /// Assigns registers, changing the stream where values have to live elsewhere.
@@ -115,11 +125,12 @@ fn intervals(stream: &Stream) -> diag::Result<Vec<Interval>> {
             let place = &mut places[reg.index()];
             if *place == usize::MAX {
                 *place = found.len();
-                found.push(Interval { reg, start, end, weight: 0.0, hint: None });
+                found.push(Interval { reg, start, end, weight: 0.0, depth: 0, hint: None });
             }
             let interval = &mut found[*place];
             interval.end = interval.end.max(end);
             interval.weight += weight;
+            interval.depth = interval.depth.max(open.len());
         });
         // An item may write one register and read others after it.
         found[known..].sort_by_key(|interval| (interval.start, interval.reg));
@@ -167,7 +178,8 @@ fn scan(stream: &Stream, intervals: &[Interval], wide512: bool, first_short: usi
         }
         let candidates = active.iter().filter(same).copied().chain([interval]);
         let cheap = candidates.filter(|other| other.reg.index() < first_short);
-        let victim = cheap.min_by(|a, b| a.weight.total_cmp(&b.weight).then(b.end.cmp(&a.end)));
+        let victim = cheap
+            .min_by(|a, b| a.depth.cmp(&b.depth).then(a.density().total_cmp(&b.density())).then(b.end.cmp(&a.end)));
         let Some(victim) = victim else { return Ok(Err(victims)) };
         victims.push(victim.reg);
         if victim.reg != interval.reg {

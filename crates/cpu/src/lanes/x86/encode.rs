@@ -257,6 +257,7 @@ impl<'a> Encoder<'a> {
                         OpKind::Immediate8 => instruction.set_immediate8(*value as u8),
                         OpKind::Immediate8to64 => instruction.set_immediate8to64(*value),
                         OpKind::Immediate64 => instruction.set_immediate64(value.cast_unsigned()),
+                        OpKind::Immediate32 => instruction.set_immediate32(*value as u32),
                         _ => instruction.set_immediate32to64(*value),
                     }
                 }
@@ -274,6 +275,7 @@ impl<'a> Encoder<'a> {
 fn immediate_kind(code: Code) -> OpKind {
     match code {
         Code::Mov_r64_imm64 => OpKind::Immediate64,
+        Code::Mov_r32_imm32 => OpKind::Immediate32,
         Code::Mov_rm64_imm32 | Code::Add_rm64_imm32 | Code::And_rm64_imm32 | Code::Cmp_rm64_imm32 => {
             OpKind::Immediate32to64
         }

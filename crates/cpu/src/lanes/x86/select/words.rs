@@ -8,8 +8,15 @@ use crate::lanes::x86::machine::{Base, First, Mem, Operand, VReg, View};
 
 impl Selector<'_> {
     pub(super) fn set_word(&mut self, to: VReg, value: i64) {
-        let code = if i32::try_from(value).is_ok() { Code::Mov_rm64_imm32 } else { Code::Mov_r64_imm64 };
-        self.push(code, First::Written, vec![Operand::Reg(to, View::Q), Operand::Imm(value)]);
+        // The short form clears the upper half.
+        let (code, view) = if u32::try_from(value).is_ok() {
+            (Code::Mov_r32_imm32, View::D)
+        } else if i32::try_from(value).is_ok() {
+            (Code::Mov_rm64_imm32, View::Q)
+        } else {
+            (Code::Mov_r64_imm64, View::Q)
+        };
+        self.push(code, First::Written, vec![Operand::Reg(to, view), Operand::Imm(value)]);
     }
 
     /// A word in a register. Constants are written down where they are used.
@@ -45,6 +52,9 @@ impl Selector<'_> {
     }
 
     pub(super) fn word_op(&mut self, value: ValueId, op: WordOp, a: ValueId, b: ValueId) -> diag::Result<()> {
+        if matches!(op, WordOp::Lt | WordOp::Le | WordOp::Eq | WordOp::Ne) {
+            return self.truth(value, op, a, b);
+        }
         // Sums are made by `lea`, which leaves both operands alone and can work in place.
         let offset = match (op, self.constant32(b)) {
             (WordOp::Add, Some(offset)) => Some(offset),
@@ -102,20 +112,35 @@ impl Selector<'_> {
                 let code = if op == WordOp::Min { Code::Cmovg_r64_rm64 } else { Code::Cmovl_r64_rm64 };
                 self.general_op(code, work, Operand::Reg(b, View::Q));
             }
-            WordOp::Lt | WordOp::Le | WordOp::Eq | WordOp::Ne => {
-                let one = self.general();
-                self.set_word(one, 1);
-                self.set_word(work, 0);
-                self.compare_words(a, b_operand);
-                let code = match op {
-                    WordOp::Lt => Code::Cmovl_r64_rm64,
-                    WordOp::Le => Code::Cmovle_r64_rm64,
-                    WordOp::Eq => Code::Cmove_r64_rm64,
-                    _ => Code::Cmovne_r64_rm64,
-                };
-                self.general_op(code, work, Operand::Reg(one, View::Q));
-            }
+            WordOp::Lt | WordOp::Le | WordOp::Eq | WordOp::Ne => return Err(bug("a comparison is no arithmetic")),
         }
+        let to = self.result(value)[0];
+        self.copy(to, work);
+        Ok(())
+    }
+
+    /// 1 if a comparison holds, else 0. A number that is known stands on the right.
+    fn truth(&mut self, value: ValueId, op: WordOp, a: ValueId, b: ValueId) -> diag::Result<()> {
+        let turned = self.constant32(a).is_some() && self.constant32(b).is_none();
+        let (a, b) = if turned { (b, a) } else { (a, b) };
+        let b_operand = match self.constant32(b) {
+            Some(constant) => Operand::Imm(constant),
+            None => Operand::Reg(self.word(b), View::Q),
+        };
+        let a = self.word(a);
+        let (work, one) = (self.general(), self.general());
+        self.set_word(one, 1);
+        self.set_word(work, 0);
+        self.compare_words(a, b_operand);
+        let code = match (op, turned) {
+            (WordOp::Lt, false) => Code::Cmovl_r64_rm64,
+            (WordOp::Lt, true) => Code::Cmovg_r64_rm64,
+            (WordOp::Le, false) => Code::Cmovle_r64_rm64,
+            (WordOp::Le, true) => Code::Cmovge_r64_rm64,
+            (WordOp::Eq, _) => Code::Cmove_r64_rm64,
+            _ => Code::Cmovne_r64_rm64,
+        };
+        self.general_op(code, work, Operand::Reg(one, View::Q));
         let to = self.result(value)[0];
         self.copy(to, work);
         Ok(())
