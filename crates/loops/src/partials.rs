@@ -33,6 +33,8 @@ pub(crate) const BLOCK: i64 = 4096;
 const HEAVY: i64 = 8;
 /// The same where the partial results are whole arrays, of which there should not be many.
 const HEAVY_ON_ARRAYS: i64 = 64;
+/// How many partial results are cleared and combined at once: each has a cell of its own.
+const ABREAST: u32 = 16;
 /// Inner loops of fewer iterations do not make a body heavy.
 const LIGHT_TRIPS: i64 = 16;
 
@@ -214,10 +216,11 @@ impl Cut<'_> {
         let total = reduced.fixed.iter().map(|fixed| fixed.clone().or_else(|| open.next()).unwrap_or(Index::Const(0)));
         let total = total.collect();
         let stmt = body(total, vars.iter().map(|var| Index::Var(*var)).collect());
-        vars.into_iter().zip(extents).rev().fold(stmt, |body, (var, extent)| {
-            let (lo, hi) = (Index::Const(0), extent);
-            Stmt::For(For { var, kind: LoopKind::Serial, lo, hi, step: 1, body: vec![body] })
-        })
+        let around = |body: Stmt, (number, (var, extent)): (usize, (VarId, Index))| {
+            let kind = if number == 0 { LoopKind::Vector(ABREAST) } else { LoopKind::Serial };
+            Stmt::For(For { var, kind, lo: Index::Const(0), hi: extent, step: 1, body: vec![body] })
+        };
+        vars.into_iter().zip(extents).rev().enumerate().fold(stmt, around)
     }
 }
 
