@@ -88,10 +88,20 @@ impl Tree {
         found
     }
 
-    /// The loop of a branch that people call `name`, with its level. One in which the statement has its place in a single
-    /// iteration is a loop of others.
+    /// The loop of a branch that people call `name`, with its level; the innermost one, since a loop that statements share is called by all
+    /// their names. One in which the statement has its place in a single iteration is a loop of others.
     pub fn loop_named<'a>(&self, branch: &'a Branch, name: &str) -> Option<(usize, LoopId, &'a Affine)> {
-        branch.loops().find(|(_, id, expr)| self.info(*id).is_called(name) && !expr.is_invariant())
+        branch.loops().rev().find(|(_, id, expr)| self.info(*id).is_called(name) && !expr.is_invariant())
+    }
+
+    /// A name by which all these branches reach a loop, if there is one.
+    pub fn name_in(&self, branches: &[&Branch], id: LoopId) -> Option<&str> {
+        let info = self.info(id);
+        let reached = |name: &&String| {
+            let mut found = branches.iter().map(|branch| self.loop_named(branch, name));
+            found.all(|found| found.is_some_and(|(_, found, _)| found == id))
+        };
+        std::iter::once(&info.name).chain(&info.also).find(reached).map(String::as_str)
     }
 
     /// The same with sequences in place of sets.

@@ -90,7 +90,8 @@ fn refuse_marks(edit: &Edit<'_>, branch: &poly::Branch, relation: &Relation) -> 
     Err(Box::new(diagnostic.help("`map` first; `parallel`, `vectorize`, `unroll` and `separate` afterwards")))
 }
 
-/// The loop at a level: one that was there, or one named after the index that it counts, or after its level.
+/// The loop at a level: one that was there, or one named after the index that it counts, or after its level. It has all names that its statements
+/// give it.
 fn name(edit: &Edit<'_>, mapped: &[Mapped<'_>], level: usize, counted: &[(StatementId, &Affine)]) -> Loop {
     let mut names: Vec<String> = Vec::new();
     let mut kept: Option<Loop> = None;
@@ -115,6 +116,10 @@ fn name(edit: &Edit<'_>, mapped: &[Mapped<'_>], level: usize, counted: &[(Statem
         if !names.contains(&own) {
             names.push(own);
         }
+    }
+    // Where statements have different names for it, each of these may be that of another loop for somebody.
+    if names.len() > 1 {
+        names.push(format!("t{level}"));
     }
     let mut also = names.into_iter();
     let name = also.next().unwrap_or_else(|| format!("t{level}"));
