@@ -9,7 +9,7 @@ use crate::cost::{Lanes, Walk, cost};
 use crate::machine::Machine;
 use crate::recipes::contraction::{self, Contraction, Reach};
 use crate::recipes::factorisation::{self, Blocked};
-use crate::recipes::{Plan, Reasoned, interleave, pad, push, threads, time, turn, vector};
+use crate::recipes::{Plan, Reasoned, interleave, pad, passes, push, threads, time, turn, vector};
 
 /// How much of the time a compilation may take is for isl's scheduler; the rest must do for the program's own order.
 const SCHEDULER_SHARE: u32 = 3;
@@ -171,6 +171,16 @@ fn candidates(subject: &Rc<Subject>, machine: Option<&Machine>, allowed: Allowan
             }
             if let Some((origin, tree, cached)) = sweeps(subject, &own, machine)? {
                 recipes.push(candidate(subject, Some(machine), origin, tree, Vec::new(), &cached)?);
+            }
+            if let Some((tree, cached)) = passes::together(scop, &own) {
+                recipes.push(candidate(
+                    subject,
+                    Some(machine),
+                    "own order, passes together",
+                    tree,
+                    Vec::new(),
+                    &cached,
+                )?);
             }
             let share = allowed.part(RECIPE_SHARE);
             match subject.within(share, || rewritings(subject, machine, &own)) {

@@ -9,6 +9,7 @@ pub(crate) mod factorisation;
 pub(crate) mod grid;
 pub(crate) mod interleave;
 pub(crate) mod pad;
+pub(crate) mod passes;
 pub(crate) mod push;
 pub(crate) mod threads;
 pub(crate) mod time;

@@ -69,12 +69,7 @@ pub(crate) fn vectorize(plan: &mut Plan, loops: &[LoopId], machine: &Machine) ->
     let branches = tree.branches();
     for id in loops {
         let inside: Vec<&Branch> = branches.iter().filter(|branch| branch.level_of(*id).is_some()).collect();
-        let name = tree.info(*id).name.clone();
-        // A loop is reached by its name, which another loop around the same statement may have as well.
-        let reached = |branch: &&Branch| tree.loop_named(branch, &name).is_some_and(|(_, found, _)| found == *id);
-        if !inside.iter().all(reached) {
-            continue;
-        }
+        let Some(targets) = targets(scop, &tree, *id) else { continue };
         let statements: Vec<&Statement> = inside.iter().map(|branch| scop.at(branch.statement)).collect();
         let sums = inside.iter().all(|branch| is_sum(scop, &tree, branch));
         let lanes = machine.lanes(widest(scop, &statements)) * if sums { ACCUMULATORS } else { ABREAST };
@@ -83,13 +78,19 @@ pub(crate) fn vectorize(plan: &mut Plan, loops: &[LoopId], machine: &Machine) ->
         } else {
             format!("{ABREAST} registers of {} lanes, whose cells lie side by side", lanes / ABREAST)
         };
-        let target =
-            |statement: &&Statement| Target::Of(Word::new(statement.name.clone()), vec![Word::new(name.clone())]);
-        let targets = statements.iter().map(target).collect();
-        let over = Word::new(plan.fresh(&format!("{name}v")));
+        let over = Word::new(plan.fresh(&format!("{}v", tree.info(*id).name)));
         plan.take(Step::new(Verb::Vectorize { loops: Loops { targets }, lanes, name: Some(over) }), why)?;
     }
     Ok(())
+}
+
+/// A loop as it is reached from the statements in it; none if they have no name for it in common.
+pub(crate) fn targets(scop: &Scop, tree: &Tree, id: LoopId) -> Option<Vec<Target>> {
+    let branches = tree.branches();
+    let inside: Vec<&Branch> = branches.iter().filter(|branch| branch.level_of(id).is_some()).collect();
+    let name = tree.name_in(&inside, id)?;
+    let statement = |branch: &&Branch| Word::new(scop.at(branch.statement).name.clone());
+    Some(inside.iter().map(|branch| Target::Of(statement(branch), vec![Word::new(name)])).collect())
 }
 
 /// Whether a statement adds up along its innermost loop.
