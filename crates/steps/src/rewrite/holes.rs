@@ -7,6 +7,7 @@ use diag::Diagnostic;
 use isl::Dim;
 use poly::holes::{holes, prove_extended, prove_filled};
 use poly::rewriting::Draft;
+use poly::storage::touched;
 use poly::{Entry, Parts, StatementKind, affine_subscripts};
 use program::{Affine, ArrayId, Expr, ExprKind, ReduceOp, ScalarType, Value, bf16, f16};
 
@@ -28,6 +29,10 @@ pub(super) fn fill(state: &State, array: ArrayId, value: &Word) -> Drafted<Outco
         let message = format!("cells of `{}` share places, so it has no holes to fill", declared.name);
         return Err(Diagnostic::error("E0520", value.span, message).into());
     };
+    if !places.clone().intersect(touched(scop, array)?)?.is_empty()? {
+        let message = format!("the holes of `{}` are filled already", declared.name);
+        return Err(Diagnostic::error("E0520", value.span, message).into());
+    }
     let mut draft = Draft::new("layout", scop, &state.tree)?;
     if let Some(laid) = &mut draft.scop.arrays[array.index()].laid {
         laid.fill = Some(number);
