@@ -238,11 +238,7 @@ pub(crate) fn original_instances(scop: &Scop, params: &[i64]) -> Result<Vec<Inst
             domain = domain.fix_val(Dim::Param, param, value)?;
         }
         for point in points(&domain, MOST_INSTANCES - placed.len())? {
-            let mut values = Vec::new();
-            for dim in 0..statement.iters.len() {
-                let value = point.get_coordinate_val(Dim::Set, dim)?.to_i64()?;
-                values.push(value.ok_or_else(|| Fault::bug("an instance past 64 bits"))?);
-            }
+            let values = coordinates(&point, statement.iters.len())?;
             let at = At { params, iters: &statement.iters, values: &values };
             let time = scop.order.time_at(&at, StatementId::new(position));
             let (_, place) = time.ok_or_else(|| Fault::bug("an instance has no place in the program"))?;
@@ -251,6 +247,14 @@ pub(crate) fn original_instances(scop: &Scop, params: &[i64]) -> Result<Vec<Inst
     }
     placed.sort();
     equations::rearranged(scop, params, placed.into_iter().map(|(_, instance)| instance).collect())
+}
+
+fn coordinates(point: &isl::Point, count: usize) -> Attempt<Vec<i64>> {
+    let coordinate = |dim: usize| -> Attempt<i64> {
+        let value = point.get_coordinate_val(Dim::Set, dim)?.to_i64()?;
+        value.ok_or_else(|| Fault::bug("a point past 64 bits"))
+    };
+    (0..count).map(coordinate).collect()
 }
 
 /// The points of a set without parameters, if there are at most so many.
@@ -391,7 +395,7 @@ fn trace(scop: &Scop, params: &[i64], instances: &[Instance]) -> Result<Trace, S
         loads.statement(statement)?;
         let mut targets = Vec::new();
         for write in statement.writes() {
-            targets.extend(loads.all_cells(write.array, &write.index)?);
+            targets.extend(loads.access(statement, write)?);
         }
         let updates = statement.kind.is_update();
         let reads = loads.cells.iter().filter(|load| !(updates && targets.contains(load))).map(|load| {
@@ -462,10 +466,28 @@ impl Loads<'_> {
             return self.expr(&statement.value);
         }
         for read in &statement.reads {
-            let cells = self.all_cells(read.array, &read.index)?;
+            let cells = self.access(statement, read)?;
             self.cells.extend(cells);
         }
         Ok(())
+    }
+
+    /// The cells that an access of a statement may touch. Loops inside it may not come to all that their subscripts could be.
+    fn access(&self, statement: &Statement, access: &Access) -> Result<Vec<(ArrayId, Vec<i64>)>, Stop> {
+        if !statement.has_loops() {
+            return self.all_cells(access.array, &access.index);
+        }
+        let mut map = access.map.clone();
+        for (kind, values) in [(Dim::Param, self.at.params), (Dim::In, self.at.values)] {
+            for (position, value) in values.iter().enumerate() {
+                let value = isl::Val::from_i64(map.context(), *value)?;
+                map = map.fix_val(kind, position, value)?;
+            }
+        }
+        let points = points(&map.range()?, MOST_INSTANCES)?;
+        self.work.spend(points.len())?;
+        let rank = access.index.len();
+        points.iter().map(|point| Ok((access.array, coordinates(point, rank)?))).collect()
     }
 
     /// Collects the loads of an expression; of a data-dependent condition, those of both branches.
