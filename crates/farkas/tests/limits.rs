@@ -135,6 +135,13 @@ fn of_scripts() {
 }
 
 /// One statement of which there are thousands of copies.
+/// Numbers of thousands of digits come up where isl looks for integer points.
+#[test]
+fn of_places_with_many_bits() {
+    let text = "fn f<N, M, K>(A: f64[N, K], B: f64[K, M]) -> (C: f64[N, M]) { C[i, j] = sum[k] A[i, k] * B[k, j] }";
+    compile_up_to("schedule", text, script("layout B[k, j] => [k, j ^ (k % 4611686018427387904)]"));
+}
+
 #[test]
 fn of_passes_over_loops() {
     let text = statements([format!("A[i, j] = {}", sines(200))].into_iter());
