@@ -8,6 +8,7 @@ mod demo;
 mod fuzz;
 mod process;
 mod ptx;
+mod sanitize;
 mod setup;
 mod test;
 mod tidy;
@@ -37,7 +38,8 @@ Commands:
   bench sparse    measure a sparse matrix times a vector against the C loop, at several sizes
   bench ml [NAME…]  measure kernels of machine learning against NumPy, Numba and JAX, installed in target/
   fuzz [--minutes N]  throw hostile command lines at the release build (10 minutes unless told)
-  sanitize        run the tests that call isl and generated code the most under valgrind
+  sanitize [TESTS]  run all tests, or those that these words of `cargo test` pick, with an isl whose accesses are checked;
+                  `sanitize --valgrind` runs some of them under valgrind, which sees generated code, too
   help            show this text";
 
 /// The exit code for a command line that makes no sense, as in the `farkas` command.
@@ -57,12 +59,12 @@ fn main() -> ExitCode {
         ("ptx-check", []) => ptx::check(),
         ("bench", words) => bench::measure(words),
         ("fuzz", words) => fuzz::fuzz(words),
-        ("sanitize", []) => fuzz::sanitize(),
+        ("sanitize", words) => sanitize::sanitize(words),
         ("help" | "--help" | "-h", []) => {
             say(USAGE);
             Ok(())
         }
-        ("setup" | "demo" | "test" | "tidy" | "ptx-check" | "sanitize" | "help" | "--help" | "-h", extra) => {
+        ("setup" | "demo" | "test" | "tidy" | "ptx-check" | "help" | "--help" | "-h", extra) => {
             complain(format!("`cargo xtask {command}` does not take `{}`\n\n{USAGE}", extra.join(" ")));
             return ExitCode::from(USAGE_ERROR);
         }

@@ -68,8 +68,7 @@ const START: &str = "FARKAS_ISL_PROBE_FROM";
 
 /// Prints `probe round` before each call, so that the parent knows the last one.
 fn run_probes(from: (usize, u64)) {
-    // An address sanitizer needs more space than it uses, and watches over memory by itself.
-    if std::env::var_os("ASAN_OPTIONS").is_none() {
+    if !is_sanitized() {
         limit_memory();
     }
     let rounds = std::env::var(ROUNDS_SET).map_or(ROUNDS, |text| text.parse().expect("a number"));
@@ -86,6 +85,11 @@ fn run_probes(from: (usize, u64)) {
         }
         writeln!(out, "= {i} {succeeded}").expect("the parent reads");
     }
+}
+
+/// Whether an address sanitizer is at work, which needs more space than it uses, and watches over memory by itself.
+fn is_sanitized() -> bool {
+    std::env::var_os("ASAN_OPTIONS").is_some()
 }
 
 /// Huge requests fail here rather than fill the machine.
@@ -107,17 +111,18 @@ fn no_binding_crashes_on_odd_arguments() {
     let (mut crashes, mut never) = (Vec::new(), Vec::new());
     let mut from = (0, 0);
     while from.0 < probes.len() {
-        let mut child = Command::new(std::env::current_exe().expect("we run"))
+        let mut command = Command::new(std::env::current_exe().expect("we run"));
+        command
             .args(["--exact", "probe::no_binding_crashes_on_odd_arguments", "--nocapture", "--test-threads=1"])
-            .env(START, format!("{} {}", from.0, from.1))
+            .env(START, format!("{} {}", from.0, from.1));
+        if !is_sanitized() {
             // glibc's own checks end the process when a block of memory was overrun.
-            .env("GLIBC_TUNABLES", "glibc.malloc.check=3:glibc.malloc.perturb=165")
-            .env("LD_PRELOAD", "libc_malloc_debug.so.0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("we can run ourselves");
+            command
+                .env("GLIBC_TUNABLES", "glibc.malloc.check=3:glibc.malloc.perturb=165")
+                .env("LD_PRELOAD", "libc_malloc_debug.so.0");
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("we can run ourselves");
         let mut last = from;
         for line in BufReader::new(child.stdout.take().expect("piped")).lines() {
             let line = line.expect("the child writes text");
