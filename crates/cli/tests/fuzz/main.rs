@@ -43,7 +43,8 @@ fn input(dice: &mut Dice, corpus: &Corpus) -> Input {
     let mut words = match dice.roll(13) {
         0..=2 => vec![word("check"), word("p.fks")],
         3..=5 => {
-            let emits = ["loops", "schedule", "deps", "statements", "script", "clif", "program", "lanes", "asm"];
+            let emits =
+                ["loops", "schedule", "deps", "statements", "script", "clif", "program", "lanes", "asm", "c", "ptx"];
             vec![word("build"), word("p.fks"), format!("--emit={}", emits[dice.roll(emits.len())])]
         }
         6 | 7 => {
@@ -101,12 +102,28 @@ fn input(dice: &mut Dice, corpus: &Corpus) -> Input {
         }
     }
     if compiles {
-        let flags =
-            ["--strict-order", "--verify-dynamic", "--order=original", "--message-format=json", "--color=always"];
-        words.extend(flags.into_iter().filter(|_| dice.roll(6) == 0).map(word));
+        words.extend(FLAGS.iter().filter(|_| dice.roll(6) == 0).map(|flag| word(flag)));
+        if dice.roll(3) == 0 {
+            words.push(word(TARGETS[dice.roll(TARGETS.len())]));
+        }
     }
     Input { words, files }
 }
+
+const FLAGS: [&str; 8] = [
+    "--strict-order",
+    "--verify-dynamic",
+    "--order=original",
+    "--message-format=json",
+    "--color=always",
+    "--recipes=none",
+    "--math=fast",
+    "--threads=2",
+];
+
+/// What to make code for, if not for the machine itself and all sizes.
+const TARGETS: [&str; 6] =
+    ["--target=ptx", "--target=ptx:sm_90", "--target=ptx:sm_1", "--cpu=baseline", "--cpu=x86-64-v3", "--specialize"];
 
 /// Where failing inputs are left.
 fn folder() -> PathBuf {
