@@ -6,12 +6,11 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use loops::{ArrayDecl, Index, Kernel, ScalarDecl};
+use loops::{ArrayDecl, Index, Kernel, ScalarDecl, Site};
 use program::{Fault, FaultKind, Role, ScalarType, Slice, SliceMut, Value, bf16, f16};
 
 use crate::Compiled;
 use crate::code::Scratch;
-use crate::emit::fault::{Site, SiteKind};
 use crate::parallel::{Region, Report};
 use crate::plan::Plan;
 use crate::view::{View, check_row_major};
@@ -248,17 +247,9 @@ impl Signature {
     /// What a status other than `DONE` says.
     pub(crate) fn fault(&self, status: i32, report: Report, params: &[i64]) -> Fault {
         let site = usize::try_from(status).ok().and_then(|status| self.sites.get(status.checked_sub(1)?));
-        let span = site.and_then(|site| site.span);
-        match site.map(|site| site.kind) {
-            Some(SiteKind::Subscript { array, dimension }) => {
-                let decl = &self.arrays[array.index()];
-                let extent = decl.shape.get(dimension).and_then(|extent| extent.value(params, &[]));
-                Fault::subscript(&decl.name, dimension, decl.shape.len(), report.value, extent.unwrap_or(0), span)
-            }
-            Some(SiteKind::Backwards) => Fault::new(FaultKind::Backwards { by: report.value }, span),
-            Some(SiteKind::Step) => Fault::new(FaultKind::Step { step: report.value }, span),
-            Some(SiteKind::Twice) => Fault::new(FaultKind::Twice { first: report.earlier, second: report.value }, span),
-            Some(SiteKind::DivisionByZero) | None => Fault::new(FaultKind::DivisionByZero, span),
+        match site {
+            Some(site) => site.fault([report.value, report.earlier], &self.arrays, params),
+            None => Fault::new(FaultKind::DivisionByZero, None),
         }
     }
 

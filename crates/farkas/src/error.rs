@@ -106,9 +106,9 @@ impl Error {
     /// The error of a call of a function of `source`.
     pub(crate) fn of_call(source: &Source, error: CallError) -> Error {
         match error {
-            CallError::Run(cpu::CallError::Fault(fault)) | CallError::Interpret(interp::Error::Fault(fault)) => {
-                Error::Fault { source: source.clone(), fault }
-            }
+            CallError::Run(cpu::CallError::Fault(fault))
+            | CallError::Gpu(ptx::RunError::Data(fault))
+            | CallError::Interpret(interp::Error::Fault(fault)) => Error::Fault { source: source.clone(), fault },
             error if error.diagnostic().is_some() => Error::Refused { source: source.clone(), error },
             error => Error::Call(error),
         }

@@ -13,6 +13,7 @@ mod barriers;
 mod lanes;
 mod owner;
 mod phases;
+mod rectangle;
 mod registers;
 
 use crate::concurrent::trip_bound;
@@ -22,6 +23,7 @@ use crate::{ArrayId, Axis, Cond, Dim, For, Index, Kernel, LoopKind, Parallel, Re
 use barriers::Item;
 use index::simplify_index;
 use phases::Phases;
+use rectangle::{Around, rectangular};
 
 /// The most threads of a block.
 const MAX_THREADS: i64 = 1024;
@@ -136,13 +138,13 @@ impl Placer<'_> {
         let mut nests = Vec::new();
         for (number, part) in parts(body).into_iter().enumerate() {
             let inner = match part {
-                Part::Blocks(inner) if inner.lo.uses(var) || inner.hi.uses(var) => {
-                    return unplaced("how many blocks there are along one axis depends on another");
-                }
                 Part::Blocks(_) if !private.is_empty() => {
                     return unplaced("an array of a block is used by blocks inside of it");
                 }
-                Part::Blocks(inner) => self.grid(*inner)?,
+                Part::Blocks(inner) => match rectangular(*inner, Around { var, lo: &lo, hi: &hi }) {
+                    Some(inner) => self.grid(inner)?,
+                    None => return unplaced("how many blocks there are along one axis depends on another"),
+                },
                 Part::Mixed => return unplaced("a loop over blocks stands inside of other statements of a block"),
                 Part::Threads(stmts) => self.block(stmts, private.clone())?,
             };

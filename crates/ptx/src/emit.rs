@@ -12,7 +12,10 @@
 mod banks;
 mod block;
 pub(crate) mod body;
+mod data;
+mod divide;
 mod expr;
+pub(crate) mod fault;
 mod hoist;
 mod host;
 mod index;
@@ -24,7 +27,7 @@ mod warp;
 mod widen;
 
 use diag::deadline;
-use loops::{Cond, Index, VarId, Verified};
+use loops::{Cond, Index, Site, VarId, Verified};
 
 use crate::ir::{Kernel, Module, Target};
 use crate::verify::{self, Problem, verify};
@@ -38,6 +41,8 @@ pub struct Program {
     pub given: usize,
     pub module: verify::Verified,
     pub host: Vec<HostStep>,
+    /// The checks that kernels make while they run, by the numbers in their reports, from 1.
+    pub sites: Vec<Site>,
 }
 
 /// What the host does, in order.
@@ -61,7 +66,8 @@ pub enum HostStep {
 
 /// One launch: a thread, or a block of threads, for each combination of the axes' iterations.
 ///
-/// A kernel's arguments are: the parameters, the loop variables of the host around the launch, the scalars, the arrays.
+/// A kernel's arguments are: the parameters, the loop variables of the host around the launch, the scalars, the arrays, and
+/// the report if it has checks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaunchPlan {
     pub kernel: String,
@@ -75,6 +81,8 @@ pub struct LaunchPlan {
     pub vars: Vec<VarId>,
     /// Arrays of which every thread has a copy of its own, one after the other.
     pub private: Vec<loops::ArrayId>,
+    /// Whether it checks something while it runs.
+    pub reports: bool,
 }
 
 impl LaunchPlan {
@@ -124,16 +132,17 @@ pub fn emit(loops: &Verified, target: Target) -> Emit<Program> {
         return Err(EmitError::OutOfTime);
     }
     let loops = loops::verify(placed).map_err(|error| EmitError::Threads(error.to_string()))?;
-    let (host, kernels, loops) = host::split(loops, target)?;
+    let (host, Kernels { done: kernels, sites, .. }, loops) = host::split(loops, target)?;
     let module = Module { target, files: Vec::new(), kernels };
     let module = verify(module).map_err(EmitError::Invalid)?;
-    Ok(Program { loops: (*loops).clone(), given, module, host })
+    Ok(Program { loops: (*loops).clone(), given, module, host, sites })
 }
 
-/// The kernels of a program so far, and the name of the next.
+/// The kernels of a program so far, with their checks, and the name of the next.
 struct Kernels {
     stem: String,
     done: Vec<Kernel>,
+    sites: Vec<Site>,
 }
 
 impl Kernels {

@@ -12,6 +12,7 @@ use program::{Data, Role, ScalarType, Value};
 
 #[cfg(feature = "cuda")]
 use crate::device::DeviceError;
+use crate::emit::fault::REPORT_WORDS;
 use crate::emit::{Axis, HostStep, LaunchPlan, Program};
 use crate::emulate::{Counts, Fault, FaultKind, Options};
 use crate::shape::folded;
@@ -28,6 +29,9 @@ pub enum RunError {
     Arguments(String),
     #[error("{kernel}: {fault}")]
     Fault { kernel: String, fault: Fault },
+    /// A check of the program itself failed: its data is at fault.
+    #[error("{0}")]
+    Data(program::Fault),
     #[cfg(feature = "cuda")]
     #[error("{0}")]
     Device(#[from] DeviceError),
@@ -53,6 +57,7 @@ impl RunError {
     pub fn failure(&self) -> Failure {
         match self {
             RunError::Arguments(_) => Failure::Arguments,
+            RunError::Data(_) => Failure::Run,
             RunError::Fault { fault, .. } => match fault.kind {
                 FaultKind::Launch => Failure::Arguments,
                 FaultKind::Budget => Failure::Budget,
@@ -118,7 +123,7 @@ impl Program {
         arrays: &mut [Option<Data>],
     ) -> Result<(), RunError> {
         let (vars, buffers, own) = (HashMap::new(), Vec::new(), HashMap::new());
-        let mut host = Host { program: self, machine, params, scalars, vars, buffers, own };
+        let mut host = Host { program: self, machine, params, scalars, vars, buffers, own, report: None };
         host.check_arguments(arrays)?;
         host.upload(arrays)?;
         host.block(&self.host)?;
@@ -136,6 +141,8 @@ struct Host<'a, M> {
     buffers: Vec<usize>,
     /// Copies of an array for each thread, with their length.
     own: HashMap<ArrayId, (usize, i64)>,
+    /// Where kernels report failed checks, once one of them can.
+    report: Option<usize>,
 }
 
 impl<M: Machine> Host<'_, M> {
@@ -261,7 +268,34 @@ impl<M: Machine> Host<'_, M> {
             };
             arguments.push(Passed::Buffer(buffer));
         }
-        self.machine.launch(&Work { kernel: &plan.kernel, grid, block: plan.block, arguments: &arguments })
+        let work = Work { kernel: &plan.kernel, grid, block: plan.block, arguments: &arguments };
+        if !plan.reports {
+            return self.machine.launch(&work);
+        }
+        let report = match self.report {
+            Some(report) => report,
+            None => *self.report.insert(self.machine.allocate("report", &[0; 8 * REPORT_WORDS])?),
+        };
+        let arguments = [work.arguments, &[Passed::Buffer(report)]].concat();
+        self.machine.launch(&Work { arguments: &arguments, ..work })?;
+        self.check_report(report)
+    }
+
+    /// What the kernels so far have found wrong with the data.
+    fn check_report(&self, report: usize) -> Result<(), RunError> {
+        let bytes = self.machine.read(report)?;
+        let Some(Data::I64(words)) = from_bytes(ScalarType::I64, &bytes) else {
+            return Err(RunError::Bug("a report cannot be read".to_owned()));
+        };
+        let [number, value, earlier] = words[..] else {
+            return Err(RunError::Bug("a report has another length".to_owned()));
+        };
+        if number == 0 {
+            return Ok(());
+        }
+        let site = usize::try_from(number).ok().and_then(|number| self.program.sites.get(number.checked_sub(1)?));
+        let site = site.ok_or_else(|| RunError::Bug("a check is reported that does not exist".to_owned()))?;
+        Err(RunError::Data(site.fault([value, earlier], &self.program.loops.arrays, self.params)))
     }
 
     /// A buffer with a copy of the array for each of so many threads.

@@ -48,7 +48,7 @@ impl fmt::Display for Problem {
 }
 
 /// The most static shared memory that every architecture has.
-const MAX_SHARED: u64 = 48 << 10;
+pub(crate) const MAX_SHARED: u64 = 48 << 10;
 const MAX_THREADS: u64 = 1024;
 
 pub fn verify(module: Module) -> Result<Verified, Vec<Problem>> {

@@ -17,7 +17,7 @@ struct Case {
     barriers: usize,
 }
 
-const CASES: [Case; 17] = [
+const CASES: [Case; 18] = [
     Case { text: TILES, params: &[2, 2, 3], cells: &[96, 96, 64], barriers: 1 },
     Case { text: TRANSPOSE, params: &[2, 3], cells: &[6 * 64, 6 * 64], barriers: 1 },
     Case { text: STENCIL, params: &[5], cells: &[42, 40], barriers: 1 },
@@ -30,12 +30,27 @@ const CASES: [Case; 17] = [
     Case { text: SOFTMAX, params: &[3], cells: &[3 * 16, 3 * 16], barriers: 3 },
     Case { text: ALTERNATING, params: &[2, 5], cells: &[16], barriers: 2 },
     Case { text: NO_BLOCK, params: &[], cells: &[16, 16], barriers: 1 },
+    Case { text: TRIANGLE, params: &[4], cells: &[4 * 4 * 16, 4 * 4 * 4 * 16], barriers: 1 },
     Case { text: LANES, params: &[3, 200], cells: &[600, 3], barriers: 2 },
     Case { text: LANES_IN_STRIPS, params: &[2, 3], cells: &[2 * 3072, 2], barriers: 4 },
     Case { text: LANES_OF_A_WARP, params: &[2, 77], cells: &[154, 2, 2], barriers: 0 },
     Case { text: LANES_TWICE, params: &[2, 150], cells: &[300, 300], barriers: 4 },
     Case { text: LANES_IN_STEPS, params: &[2, 7], cells: &[256], barriers: 1 },
 ];
+
+/// Along two axes there are as many blocks as the longest rows have; those outside of the triangle do nothing.
+const TRIANGLE: &str = "
+kernel triangle(N; x: in f32[N, N, 16], y: inout f32[N, N, N, 16]) {
+    array s: f32[16]
+    parallel(block.z) for i in 0..N {
+        parallel(block.y) for j in max(0, i - 2)..floor((i + 3) / 2) {
+            parallel(block.x) for k in 0..min(N, i + j + 1) private s {
+                parallel(thread.x) for a in 0..16 { s[a] = x[i, j, a] }
+                parallel(thread.x) for b in 0..16 { y[i, j, k, b] = s[15 - b] }
+            }
+        }
+    }
+}";
 
 /// A tile of each operand in shared memory, and the next one on its way: one barrier for each of them.
 const TILES: &str = "
@@ -366,7 +381,7 @@ fn what_is_no_block_is_refused() {
     );
     refused(
         "kernel f(N; x: inout f32[N, N]) {
-            parallel(block.x) for i in 0..N { parallel(block.y) for j in 0..i { x[i, j] = 1.0 } } }",
+            parallel(block.x) for i in 0..N { parallel(block.y) for j in 0..i mod 3 { x[i, j] = 1.0 } } }",
         "how many blocks there are along one axis depends on another",
     );
     refused(
@@ -374,6 +389,42 @@ fn what_is_no_block_is_refused() {
             parallel(thread.y) for i in 0..8 { for k in 0..i { parallel(thread.x) for j in 0..8 { x[i, j] += 1.0 } } } }",
         "how often threads meet would depend on the thread",
     );
+    refused(
+        "kernel f(N; x: in f64[N, 8192], y: out f64[N, 8192]) {
+            array s: f64[8192]
+            parallel(block.x) for i in 0..N private s {
+                parallel(thread.x) for j in 0..256 { for k in 0..32 { s[256 * k + j] = x[i, 256 * k + j] } }
+                parallel(thread.x) for j in 0..256 { for k in 0..32 { y[i, 256 * k + j] = s[8191 - 256 * k - j] } } } }",
+        "with `s` a block has 65536 bytes of shared memory, and GPUs have room for 49152",
+    );
+}
+
+/// Lanes are threads only where what a block has for itself fits into shared memory.
+#[test]
+fn iterations_with_large_arrays_are_no_blocks() {
+    let text = |cells: usize| {
+        format!(
+            "kernel f(N; x: in f64[N, {cells}], y: out f64[N, {cells}]) {{
+    array s: f64[{cells}]
+    parallel for i in 0..N private s {{
+        vector(256) for j in 0..{cells} {{ s[j] = x[i, j] }}
+        vector(256) for j in 0..{cells} {{ y[i, j] = s[{cells} - 1 - j] }}
+    }}
+}}"
+        )
+    };
+    for (cells, per_block) in [(4096, true), (8192, false)] {
+        let kernel = verified(&text(cells));
+        let program = emit(&kernel, Target::sm(70)).unwrap_or_else(|error| panic!("{error}"));
+        let [HostStep::Launch(plan)] = program.host.as_slice() else { panic!("{:?}", program.host) };
+        assert_eq!(plan.per_block, per_block);
+        let x: Vec<f64> = (0..2 * cells).map(|at| at as f64).collect();
+        let y = x.chunks(cells).flat_map(|row| row.iter().rev().copied()).collect();
+        let mut arrays = vec![Some(Data::F64(x)), None, None];
+        let options = Options { seed: 3, host_threads: 2, budget: 50_000_000 };
+        program.emulate(&[2], &[], &mut arrays, &options).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(arrays[1], Some(Data::F64(y)));
+    }
 }
 
 /// Blocks do not wait for each other: what follows is another launch, also inside of a loop over blocks.

@@ -8,10 +8,9 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use loops::{ArrayDecl, ArrayId, Expr, ExprKind, For, Index, Stmt, Target, VarId};
+use loops::{ArrayDecl, ArrayId, Expr, ExprKind, For, Index, Site, SiteKind, Stmt, Target, VarId};
 
 use super::Emitter;
-use super::fault::{Site, SiteKind};
 use crate::call::Derived;
 use crate::linear::{Atom, Linear};
 

@@ -5,11 +5,10 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
-use loops::{Expr, ExprKind};
+use loops::{Expr, ExprKind, Site, SiteKind};
 use program::{BinaryOp, ScalarType};
 
 use super::Emitter;
-use super::fault::{Site, SiteKind};
 
 impl Emitter<'_> {
     /// `op` is `Div` or `Rem`, `ty` an integer type.

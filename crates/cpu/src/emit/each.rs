@@ -5,10 +5,9 @@
 
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::condcodes::IntCC;
-use loops::{Each, ExprKind};
+use loops::{Each, ExprKind, Site, SiteKind};
 
 use super::Emitter;
-use super::fault::{Site, SiteKind};
 
 impl Emitter<'_> {
     pub(super) fn each(&mut self, each: &Each) -> diag::Result<()> {

@@ -1,45 +1,15 @@
 //! Faults: how generated code ends when its data is at fault.
 //!
-//! Every check has a *site*: what it checks, and where that stands in the source. A failed check leaves the offending
+//! Every check has a *site* (`loops::Site`): what it checks, and where that stands in the source. A failed check leaves the offending
 //! value in the report and returns the number of its site, from 1; the caller makes the message. All checks of one site
 //! share one cold block.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use diag::Span;
-use loops::{ArrayId, For, Index, Stmt};
+use loops::{For, Index, Site, SiteKind, Stmt};
 
 use super::Emitter;
-
-/// A check in generated code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Site {
-    pub(crate) kind: SiteKind,
-    pub(crate) span: Option<Span>,
-}
-
-impl Site {
-    /// Whether a failure reports one value.
-    pub(crate) fn reports_value(&self) -> bool {
-        self.kind != SiteKind::DivisionByZero
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SiteKind {
-    DivisionByZero,
-    /// The report holds the subscript.
-    Subscript {
-        array: ArrayId,
-        dimension: usize,
-    },
-    /// A range that depends on data ends before it begins; the report holds by how much.
-    Backwards,
-    /// A step that depends on data is less than 1; the report holds it.
-    Step,
-    /// Two have claimed the same cell; the report holds who came second, and behind it who came first.
-    Twice,
-}
 
 /// What generated code returns when all went well.
 pub(crate) const DONE: i32 = 0;

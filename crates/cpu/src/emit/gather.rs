@@ -6,10 +6,9 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use diag::Span;
-use loops::{ArrayId, Expr, ExprKind};
+use loops::{ArrayId, Expr, ExprKind, Site, SiteKind};
 
 use super::Emitter;
-use super::fault::{Site, SiteKind};
 
 impl Emitter<'_> {
     /// Where the cell is. Subscripts in index arithmetic are proven, as everywhere.

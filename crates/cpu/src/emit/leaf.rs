@@ -6,10 +6,9 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Value, types};
 use cranelift_module::Module;
-use loops::{Expr, For};
+use loops::{Expr, For, Site};
 use program::{BinaryOp, ScalarType};
 
-use super::fault::Site;
 use super::{Emitter, clif_type, slot};
 use crate::fma::multiply_add;
 use crate::lanes::lower::{Argument, Lowered};

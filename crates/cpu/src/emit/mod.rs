@@ -28,12 +28,12 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module};
 use diag::{Span, deadline};
-use loops::{CompareOp, Cond, For, Kernel, Stmt, Target, VarsUsed};
+use loops::{CompareOp, Cond, For, Kernel, Site, Stmt, Target, VarsUsed};
 use program::{BinaryOp, Role, ScalarType};
 
 use self::address::{Induction, Stride};
 use self::constants::float_constants;
-use self::fault::{DONE, Site};
+use self::fault::DONE;
 use self::outline::{Clip, Iterations};
 use crate::Options;
 use crate::call::Derived;

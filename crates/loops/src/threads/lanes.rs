@@ -18,6 +18,9 @@ use super::MAX_THREADS;
 
 /// Threads of a warp.
 const WARP: i64 = 32;
+/// The most bytes of what the iterations of a parallel loop have for themselves, if they become blocks. What is left of 48 KiB of shared memory is for the cells of lanes
+/// and for padding.
+const MAX_OWN: i64 = 32 << 10;
 
 /// Gives the lanes of wide vector loops in blocks a thread each.
 pub(super) fn spread(mut kernel: Kernel) -> Kernel {
@@ -78,28 +81,25 @@ impl Host<'_> {
             && self.unplaced(inner).is_some()
         {
             let apart = parallel.private.is_empty() && !inner.lo.uses(f.var) && !inner.hi.uses(f.var);
-            return (apart && self.is_block(&inner.body)).then_some(Blocks::Plane);
+            return (apart && self.is_block(inner)).then_some(Blocks::Plane);
         }
-        self.is_block(&f.body).then_some(Blocks::Line)
+        self.is_block(f).then_some(Blocks::Line)
     }
 
     fn unplaced<'f>(&self, f: &'f For) -> Option<&'f Parallel> {
         let LoopKind::Parallel(parallel) = &f.kind else { return None };
         let free = parallel.axis.is_none() && parallel.reductions.is_empty();
-        (free && parallel.private.iter().all(|array| is_constant(self.kernel, *array))).then_some(parallel)
+        free.then_some(parallel)
     }
 
-    fn is_block(&self, stmts: &[Stmt]) -> bool {
-        let mut found = Found { kernel: self.kernel, wide: false, odd: false };
-        found.block(stmts);
-        found.wide && !found.odd
+    fn is_block(&self, f: &For) -> bool {
+        let mut found = Found { kernel: self.kernel, wide: false, odd: false, own: 0 };
+        if let LoopKind::Parallel(parallel) = &f.kind {
+            parallel.private.iter().for_each(|array| found.owns(*array));
+        }
+        found.block(&f.body);
+        found.wide && !found.odd && found.own <= MAX_OWN
     }
-}
-
-/// Whether the size of an array is known, so that shared memory can have it.
-fn is_constant(kernel: &Kernel, array: ArrayId) -> bool {
-    let declared = kernel.arrays.get(array.index());
-    declared.is_some_and(|array| array.shape.iter().all(|extent| matches!(extent, Index::Const(_))))
 }
 
 fn place(kind: &mut LoopKind, dim: Dim) {
@@ -112,8 +112,25 @@ fn place(kind: &mut LoopKind, dim: Dim) {
 struct Found<'a> {
     kernel: &'a Kernel,
     wide: bool,
-    /// Something that the threads of a block do not do.
+    /// Something that the threads of a block do not do, or an array whose size is not known, so that shared memory cannot have it.
     odd: bool,
+    /// Bytes of arrays that an iteration has for itself.
+    own: i64,
+}
+
+impl Found<'_> {
+    fn owns(&mut self, array: ArrayId) {
+        let bytes = self.kernel.arrays.get(array.index()).and_then(|array| {
+            array.shape.iter().try_fold(array.ty.bytes() as i64, |bytes, extent| match extent {
+                Index::Const(extent) => bytes.checked_mul(*extent),
+                _ => None,
+            })
+        });
+        match bytes {
+            Some(bytes) => self.own = self.own.saturating_add(bytes),
+            None => self.odd = true,
+        }
+    }
 }
 
 impl Visit for Found<'_> {
@@ -127,7 +144,7 @@ impl Visit for Found<'_> {
                 return;
             }
             Stmt::For(f) => self.odd |= f.kind.is_parallel(),
-            Stmt::Alloc { array, .. } => self.odd |= !is_constant(self.kernel, *array),
+            Stmt::Alloc { array, .. } => self.owns(*array),
             Stmt::Each(_) | Stmt::Barrier => self.odd = true,
             _ => {}
         }

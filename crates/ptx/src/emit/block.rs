@@ -8,6 +8,7 @@ use loops::{For, Index, LoopKind, Stmt};
 use super::body::{BUFFER_ALIGNMENT, Emitter, Place};
 use super::{Emit, unsupported};
 use crate::ir::{Compare, Operand, Space, TernaryOp, Type};
+use crate::verify::MAX_SHARED;
 
 /// The most threads of a block.
 const MAX_THREADS: i64 = 1024;
@@ -128,8 +129,7 @@ impl Emitter<'_> {
                 }
                 Stmt::Alloc { .. } => return unsupported("a statement of a block that is in no parallel loop"),
                 Stmt::Barrier => self.wait(),
-                Stmt::Each(_) => return unsupported("how often a loop runs depends on data"),
-                Stmt::Store { .. } | Stmt::Update { .. } | Stmt::Scatter { .. } | Stmt::Set { .. } => {
+                Stmt::Store { .. } | Stmt::Update { .. } | Stmt::Scatter { .. } | Stmt::Set { .. } | Stmt::Each(_) => {
                     return unsupported("a statement of a block that is in no parallel loop");
                 }
             }
@@ -154,6 +154,13 @@ impl Emitter<'_> {
         let (Some(extents), Some(size)) = (extents, size.and_then(|size| u64::try_from(size).ok())) else {
             return unsupported(format!("the size of `{}` in shared memory is no constant", declared.name));
         };
+        self.shared = self.shared.saturating_add(size);
+        if self.shared > MAX_SHARED {
+            let (name, all) = (&declared.name, self.shared);
+            return unsupported(format!(
+                "with `{name}` a block has {all} bytes of shared memory, and GPUs have room for {MAX_SHARED}"
+            ));
+        }
         self.reuse.forget_place(array);
         let name = format!("shared{}_{}", array.0, super::plain_name(&declared.name));
         let variable = self.b.shared(name, 16, size);

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use loops::{ArrayId, Cond, Kernel, LocalId, LoopKind, Stmt, VarId, VarsUsed};
+use diag::Span;
+use loops::{ArrayId, Cond, Kernel, LocalId, LoopKind, Site, Stmt, VarId, VarsUsed};
 use program::ScalarType;
 
 use super::expr::{held, stored};
@@ -11,7 +12,9 @@ use super::reuse::Reuse;
 use super::widen::{Alignments, widen};
 use super::{Emit, EmitError, LaunchPlan, plain_name, unsupported};
 use crate::build::Builder;
-use crate::ir::{Address, BinaryOp, Cache, Compare, Op, Operand, Reg, Space, Special, Target, TernaryOp, Type};
+use crate::ir::{
+    Address, BinaryOp, Cache, Compare, Op, Operand, ParamId, Reg, Space, Special, Target, TernaryOp, Type,
+};
 
 /// What a thread is for.
 #[derive(Clone, Copy, Debug)]
@@ -66,17 +69,30 @@ pub(super) struct Emitter<'a> {
     pub(super) target: Target,
     /// Of a block.
     pub(super) threads: u32,
+    /// Bytes of shared memory so far.
+    pub(super) shared: u64,
     /// The variable of the loop over the threads of a block.
     pub(super) thread: Option<VarId>,
     /// Variables of loops around that threads of a block have different values of.
     pub(super) varying: Vec<VarId>,
     /// How many conditions and loops are around that not all threads of a block are in.
-    apart: usize,
+    pub(super) apart: usize,
     pub(super) reuse: Reuse,
     pub(super) alignments: Alignments,
+    /// Where in the source a check that fails is reported.
+    pub(super) at: Option<Span>,
+    /// The checks of this kernel and of those before it.
+    pub(super) sites: &'a mut Vec<Site>,
+    /// Where failed checks are reported, once there is one.
+    pub(super) report: Option<ParamId>,
 }
 
-pub(super) fn emit_kernel(thread: Thread<'_>, stmts: &[Stmt]) -> Emit<crate::ir::Kernel> {
+/// The kernel, and whether it checks anything.
+pub(super) fn emit_kernel(
+    thread: Thread<'_>,
+    stmts: &[Stmt],
+    sites: &mut Vec<Site>,
+) -> Emit<(crate::ir::Kernel, bool)> {
     let Thread { loops, plan, target } = thread;
     let mut written = HashSet::new();
     collect_written(stmts, &mut written);
@@ -91,11 +107,15 @@ pub(super) fn emit_kernel(thread: Thread<'_>, stmts: &[Stmt]) -> Emit<crate::ir:
         written,
         target,
         threads: plan.block[0],
+        shared: 0,
         thread: None,
         varying: Vec::new(),
         apart: 0,
         reuse: Reuse::default(),
         alignments: Alignments::new(),
+        at: None,
+        sites,
+        report: None,
     };
     emitter.b.max_threads(plan.block);
     emitter.prologue(plan)?;
@@ -105,10 +125,11 @@ pub(super) fn emit_kernel(thread: Thread<'_>, stmts: &[Stmt]) -> Emit<crate::ir:
         emitter.block(stmts)?;
     }
     emitter.b.ret();
+    let reports = emitter.report.is_some();
     let mut kernel = emitter.b.finish();
     kernel.body = widen(std::mem::take(&mut kernel.body), &emitter.alignments);
     kernel.min_blocks = Some(blocks_wanted(&kernel));
-    Ok(kernel)
+    Ok((kernel, reports))
 }
 
 impl Emitter<'_> {
@@ -324,10 +345,12 @@ impl Emitter<'_> {
                 self.block(body)
             }
             Stmt::Alloc { body, .. } => self.block(body),
-            Stmt::Each(_) => unsupported("how often a loop runs depends on data"),
-            Stmt::Scatter { array, .. } => {
-                let name = self.kernel.arrays.get(array.index()).map_or("an array", |array| &array.name);
-                unsupported(format!("`{name}` is read or written at cells that depend on data"))
+            Stmt::Each(each) => self.each(each),
+            Stmt::Scatter { array, index, op, value, at } => {
+                let outer = std::mem::replace(&mut self.at, *at);
+                self.scatter(*array, index, *op, value)?;
+                self.at = outer;
+                Ok(())
             }
             Stmt::Barrier => {
                 self.wait();

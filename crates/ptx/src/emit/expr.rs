@@ -55,8 +55,13 @@ impl Emitter<'_> {
             },
             ExprKind::Local(local) => self.local(*local)?.into(),
             ExprKind::Load { array, index } => self.load(*array, index, expr.ty)?.into(),
-            ExprKind::Gather { array, .. } => return self.no_gather(*array),
-            ExprKind::At(_, inner) => self.expr(inner)?,
+            ExprKind::Gather { array, index } => self.gather(*array, index, expr.ty)?.into(),
+            ExprKind::At(span, inner) => {
+                let outer = self.at.replace(*span);
+                let value = self.expr(inner)?;
+                self.at = outer;
+                value
+            }
             ExprKind::Unary(op, a) => {
                 let a = self.expr(a)?;
                 self.function(*op, expr.ty, a)?.into()
@@ -104,8 +109,13 @@ impl Emitter<'_> {
             },
             ExprKind::Local(local) => self.local(*local)?,
             ExprKind::Load { array, index } => self.load(*array, index, ScalarType::Bool)?,
-            ExprKind::Gather { array, .. } => return self.no_gather(*array),
-            ExprKind::At(_, inner) => self.predicate(inner)?,
+            ExprKind::Gather { array, index } => self.gather(*array, index, ScalarType::Bool)?,
+            ExprKind::At(span, inner) => {
+                let outer = self.at.replace(*span);
+                let value = self.predicate(inner)?;
+                self.at = outer;
+                value
+            }
             ExprKind::Unary(Function::Not, a) => {
                 let a = self.predicate(a)?;
                 self.b.unary(UnaryOp::Not, Type::Pred, a)
@@ -129,11 +139,6 @@ impl Emitter<'_> {
             }
             ExprKind::Index(_) | ExprKind::Unary(..) => return unsupported("an operator that gives no `bool`"),
         })
-    }
-
-    fn no_gather<T>(&self, array: ArrayId) -> Emit<T> {
-        let name = self.kernel.arrays.get(array.index()).map_or("an array", |array| &array.name);
-        unsupported(format!("`{name}` is read or written at cells that depend on data"))
     }
 
     /// `bool` is ordered like 0 and 1.
@@ -183,7 +188,7 @@ impl Emitter<'_> {
     }
 
     /// A value of `ty` cut to its width, as a result of 32-bit arithmetic.
-    fn wrapped(&mut self, ty: ScalarType, value: Reg) -> Reg {
+    pub(super) fn wrapped(&mut self, ty: ScalarType, value: Reg) -> Reg {
         let narrow = match ty {
             ScalarType::I8 => Type::S8,
             ScalarType::I16 => Type::S16,
@@ -231,7 +236,8 @@ impl Emitter<'_> {
             Operator::Mul if ty.is_float() => BinaryOp::Mul,
             Operator::Mul => BinaryOp::MulLo,
             Operator::Div if ty.is_float() => BinaryOp::Div,
-            Operator::Div | Operator::Rem if ty.is_int() => return self.divide(op, ty, x, y),
+            Operator::Div | Operator::Rem if ty.is_int() => return Ok(self.divide(op, ty, x, y)),
+            Operator::Rem if ty.is_float() => return Ok(self.remainder(kind, x, y)),
             Operator::BitAnd => return Ok(self.b.binary(BinaryOp::And, bits(kind), x, y)),
             Operator::BitOr => return Ok(self.b.binary(BinaryOp::Or, bits(kind), x, y)),
             Operator::BitXor => return Ok(self.b.binary(BinaryOp::Xor, bits(kind), x, y)),
@@ -288,30 +294,6 @@ impl Emitter<'_> {
             }
         };
         self.wrapped(ty, result)
-    }
-
-    /// Euclidean division by a constant that is not zero.
-    fn divide(&mut self, op: Operator, ty: ScalarType, x: Operand, y: Operand) -> Emit<Reg> {
-        let divisor = match y {
-            Operand::Int(divisor) if divisor != 0 => divisor,
-            _ => return unsupported("an integer division whose divisor is no constant"),
-        };
-        let kind = held(ty);
-        if !kind.is_signed() {
-            let op = if op == Operator::Div { BinaryOp::Div } else { BinaryOp::Rem };
-            return Ok(self.b.binary(op, kind, x, divisor));
-        }
-        let quotient = self.b.binary(BinaryOp::Div, kind, x, divisor);
-        let rest = self.b.binary(BinaryOp::Rem, kind, x, divisor);
-        let negative = self.b.compare(Compare::Lt, kind, rest, 0);
-        let result = if op == Operator::Div {
-            let corrected = self.b.add(kind, quotient, -divisor.signum());
-            self.b.select(kind, negative, corrected, quotient)
-        } else {
-            let corrected = self.b.add(kind, rest, divisor.wrapping_abs());
-            self.b.select(kind, negative, corrected, rest)
-        };
-        Ok(self.wrapped(ty, result))
     }
 
     /// Floats to integers saturate (NaN to 0), integers wrap, to `bool` is `!= 0`.
@@ -407,7 +389,7 @@ fn comparison(op: Operator, float: bool) -> Option<Compare> {
     })
 }
 
-/// Whether an expression may be computed where its value is not wanted: loads may be out of bounds there, and long
+/// Whether an expression may be computed where its value is not wanted: loads may be out of bounds there, divisors zero, and long
 /// computations are not worth it.
 fn is_harmless(expr: &Expr) -> bool {
     match &expr.kind {
@@ -416,6 +398,7 @@ fn is_harmless(expr: &Expr) -> bool {
         ExprKind::Unary(op, a) => {
             matches!(*op, Function::Neg | Function::Not | Function::BitNot | Function::ABS) && is_harmless(a)
         }
+        ExprKind::Binary(Operator::Div | Operator::Rem, _, b) if !matches!(b.kind, ExprKind::Const(_)) => false,
         ExprKind::Binary(op, a, b) => !matches!(op, Operator::Function(_)) && is_harmless(a) && is_harmless(b),
         ExprKind::Cast(a) | ExprKind::At(_, a) => is_harmless(a),
         ExprKind::Select(..) => false,

@@ -15,12 +15,12 @@ const BLOCK_1: [u32; 3] = [128, 1, 1];
 const BLOCK_2: [u32; 3] = [32, 4, 1];
 
 /// What the host does, the kernels, and the loops that they are made of.
-pub(super) fn split(loops: Verified, target: Target) -> Emit<(Vec<HostStep>, Vec<crate::ir::Kernel>, Verified)> {
+pub(super) fn split(loops: Verified, target: Target) -> Emit<(Vec<HostStep>, Kernels, Verified)> {
     let mut splitter = Splitter::new(&loops, target);
     let steps = splitter.block(&loops.body);
     let handed_on = std::mem::take(&mut splitter.handed_on);
     if handed_on.is_empty() {
-        let kernels = std::mem::take(&mut splitter.kernels.done);
+        let kernels = splitter.kernels;
         return Ok((steps?, kernels, loops));
     }
     if let Some(kernel) = in_memory((*loops).clone(), &handed_on) {
@@ -28,14 +28,14 @@ pub(super) fn split(loops: Verified, target: Target) -> Emit<(Vec<HostStep>, Vec
         let mut splitter = Splitter::new(&loops, target);
         let steps = splitter.block(&loops.body)?;
         if splitter.handed_on.is_empty() {
-            let kernels = std::mem::take(&mut splitter.kernels.done);
+            let kernels = splitter.kernels;
             return Ok((steps, kernels, loops));
         }
     }
     // Registers do not survive a kernel: all in one, then.
     let mut whole = Splitter::new(&loops, target);
     let step = whole.launch(&[], &loops.body)?;
-    let kernels = std::mem::take(&mut whole.kernels.done);
+    let kernels = whole.kernels;
     Ok((vec![step], kernels, loops))
 }
 
@@ -72,7 +72,7 @@ fn holds_independent(stmts: &[Stmt]) -> bool {
 
 impl<'a> Splitter<'a> {
     fn new(loops: &'a Kernel, target: Target) -> Splitter<'a> {
-        let kernels = Kernels { stem: plain_name(&loops.name), done: Vec::new() };
+        let kernels = Kernels { stem: plain_name(&loops.name), done: Vec::new(), sites: Vec::new() };
         Splitter { loops, target, kernels, vars: Vec::new(), handed_on: HashSet::new() }
     }
 
@@ -204,9 +204,12 @@ impl<'a> Splitter<'a> {
         collect_private(stmts, per_block, &mut private);
         private.sort_unstable();
         private.dedup();
-        let plan = LaunchPlan { kernel: name, axes, per_block, block, vars: self.vars.clone(), private };
+        let vars = self.vars.clone();
+        let mut plan = LaunchPlan { kernel: name, axes, per_block, block, vars, private, reports: false };
         let thread = Thread { loops: self.loops, plan: &plan, target: self.target };
-        self.kernels.done.push(emit_kernel(thread, stmts)?);
+        let (kernel, reports) = emit_kernel(thread, stmts, &mut self.kernels.sites)?;
+        self.kernels.done.push(kernel);
+        plan.reports = reports;
         Ok(HostStep::Launch(plan))
     }
 }
@@ -226,6 +229,7 @@ pub(super) fn holds_barrier(stmts: &[Stmt]) -> bool {
         Stmt::For(each) => holds_barrier(&each.body),
         Stmt::If { then, otherwise, .. } => holds_barrier(then) || holds_barrier(otherwise),
         Stmt::Alloc { body, .. } => holds_barrier(body),
+        Stmt::Each(each) => holds_barrier(&each.body),
         _ => false,
     })
 }
@@ -252,6 +256,7 @@ fn collect_private(stmts: &[Stmt], per_block: bool, found: &mut Vec<ArrayId>) {
                 }
                 collect_private(body, per_block, found);
             }
+            Stmt::Each(each) => collect_private(&each.body, per_block, found),
             _ => {}
         }
     }

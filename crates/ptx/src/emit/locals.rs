@@ -103,9 +103,10 @@ impl Walk {
                 }
                 Stmt::Alloc { body, .. } => set = self.block(body, set),
                 Stmt::Each(each) => {
-                    each.ends().for_each(|end| self.expr(end, &set));
+                    [&each.lo, &each.hi, &each.step].into_iter().for_each(|end| self.expr(end, &set));
                     let mut inside = set.clone();
                     inside.insert(each.local);
+                    each.until.iter().for_each(|until| self.expr(until, &inside));
                     self.block(&each.body, inside);
                 }
                 Stmt::Set { local, value } => {

@@ -4,11 +4,10 @@
 //! there. That of 64-bit numbers is found in two steps, of its upper and its lower half, neither of which is too large.
 
 use diag::Span;
-use loops::{Expr, ExprKind};
+use loops::{Expr, ExprKind, SiteKind};
 use program::{BinaryOp, ScalarType, Value};
 
 use super::{Lower, Nest};
-use crate::emit::fault::SiteKind;
 use crate::lanes::ir::{self, CompareOp, Op, ShiftOp, Stmt, Type, UnaryOp, ValueId};
 
 impl Nest<'_> {

@@ -3,12 +3,11 @@
 //! Lanes of a group are checked together: of several that fail, the first one is reported, at the first check that one of them fails.
 
 use diag::Span;
-use loops::{ArrayId, Expr, ExprKind};
+use loops::{ArrayId, Expr, ExprKind, Site, SiteKind};
 use program::{BinaryOp, ScalarType, Value};
 
 use super::access::Stride;
 use super::{Argument, Lower, Nest};
-use crate::emit::fault::{Site, SiteKind};
 use crate::lanes::ir::{self, Op, Stmt, Type, ValueId};
 
 impl Nest<'_> {

@@ -24,14 +24,13 @@ mod targets;
 use std::collections::BTreeMap;
 
 use diag::Span;
-use loops::{ArrayId, Expr, For, Index, Kernel, LaneSum, LocalId, LoopKind, ScalarId, VarId, VarsBound, Visit};
+use loops::{ArrayId, Expr, For, Index, Kernel, LaneSum, LocalId, LoopKind, ScalarId, Site, VarId, VarsBound, Visit};
 use program::{ScalarType, Value};
 
 use self::access::{Group, Loaded};
 use self::cells::Cell;
 use super::ir::{Op, Program, Stmt, Type, ValueId};
 use super::verify::{Verified, verify};
-use crate::emit::fault::Site;
 
 /// A leaf and its arguments, one per slot.
 #[derive(Clone, Debug)]
