@@ -180,3 +180,19 @@ fn a_sum_over_all_blocks_takes_two_kernels() {
     assert!(entries.len() >= 2 && shuffles.last() == Some(&0), "{shuffles:?}");
     assert!(counts.sectors * 100 <= counts.ideal_sectors * 115, "{counts:?}");
 }
+
+/// The page shows the kernel of a small program as it is, with remarks.
+#[test]
+fn the_kernel_in_the_documentation_is_what_is_emitted() {
+    let page = include_str!("../../../docs/gpu.md");
+    let section = page.split("## A program and its kernel").nth(1).expect("the page has this section");
+    let mut blocks = section.split("```").skip(1).step_by(2);
+    let program = blocks.next().expect("the program comes first");
+    let shown = blocks.next().and_then(|block| block.strip_prefix("ptx\n")).expect("then its kernel");
+    let shown: Vec<&str> = shown.lines().map(|line| line.split("//").next().unwrap_or_default().trim_end()).collect();
+    let options = Options { target: farkas::Target::Ptx { sm: 70 }, emit: vec![Emit::Ptx], ..Options::default() };
+    let module = Engine::with_options(options).compile_source(&Source::new("mv.fks", program));
+    let module = module.unwrap_or_else(|error| panic!("{}", error.render(farkas::Style::Plain)));
+    let texts: Vec<&(Emit, String)> = module.functions().iter().flat_map(|function| function.texts()).collect();
+    assert!(texts[0].1.contains(&shown.join("\n")), "{}", texts[0].1);
+}
