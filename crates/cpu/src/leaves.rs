@@ -9,7 +9,7 @@ use cranelift_module::{FuncId, Linkage, Module};
 use loops::{Expr, For, Index, Kernel, Stmt, Visit, extremum_operands};
 
 use crate::compile::{bug, check_time, disassemble};
-use crate::lanes::lower::{Lower, Lowered};
+use crate::lanes::lower::{Lower, Lowered, vector_loops};
 use crate::lanes::{self, clif, signature, x86};
 use crate::linear::Linear;
 use crate::{Tier, isa};
@@ -22,6 +22,8 @@ const MOST_ROWS: i64 = 64;
 pub(crate) struct Leaf {
     /// The loop; copies of it share the leaf.
     root: For,
+    /// The vector loops in it.
+    vectors: Vec<For>,
     /// The name of its variable.
     pub(crate) name: String,
     /// The function, or why the loop runs one iteration after the other.
@@ -36,9 +38,7 @@ impl Leaf {
 
     /// Whether the lanes of a vector loop run in it.
     pub(crate) fn has_lanes_of(&self, vector: &For) -> bool {
-        let mut loops = VectorLoops::default();
-        loops.r#for(&self.root);
-        self.made.is_ok() && loops.0.contains(vector)
+        self.made.is_ok() && self.vectors.contains(vector)
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn lower(kernel: &Kernel, module: &mut JITModule) -> diag::Result<Vec
             }
             Err(reason) => Err(reason),
         };
-        leaves.push(Leaf { root, name, made });
+        leaves.push(Leaf { vectors: vector_loops(&root), root, name, made });
     }
     Ok(leaves)
 }
@@ -120,32 +120,6 @@ fn most_trips(r#for: &For) -> Option<i64> {
     let length = |lo: &Index, hi: &Index| Linear::of(hi).plus(&Linear::of(lo), -1).as_constant();
     let lengths = last.iter().flat_map(|hi| first.iter().filter_map(move |lo| length(lo, hi)));
     lengths.min().map(|length| length.max(0))
-}
-
-/// The vector loops of some statements.
-#[derive(Default)]
-struct VectorLoops(Vec<For>);
-
-impl VectorLoops {
-    fn r#for(&mut self, r#for: &For) {
-        if r#for.kind.is_vector() {
-            self.0.push(r#for.clone());
-        } else {
-            self.block(&r#for.body);
-        }
-    }
-}
-
-impl Visit for VectorLoops {
-    fn index(&mut self, _: &Index) {}
-    fn expr(&mut self, _: &Expr) {}
-
-    fn stmt(&mut self, stmt: &Stmt) {
-        match stmt {
-            Stmt::For(r#for) => self.r#for(r#for),
-            stmt => self.descend_stmt(stmt),
-        }
-    }
 }
 
 /// Defines the leaves, with the instructions of a tier; returns their code as text if that is wanted.

@@ -62,13 +62,13 @@ pub(crate) type Lower<T> = Result<T, String>;
 
 /// Lowers a loop.
 pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str) -> Lower<Lowered> {
-    let mut found = LanesOf(Vec::new());
-    found.r#for(r#for);
-    let lanes = match found.0.as_slice() {
-        [lanes, others @ ..] if others.iter().all(|other| other == lanes) => *lanes,
-        [] => return Err("there is no vector loop in it".to_owned()),
-        _ => return Err("its vector loops have different numbers of lanes".to_owned()),
+    let vectors = vector_loops(r#for);
+    let Some(LoopKind::Vector(lanes)) = vectors.first().map(|vector| vector.kind.clone()) else {
+        return Err("there is no vector loop in it".to_owned());
     };
+    if vectors.iter().any(|vector| vector.kind != LoopKind::Vector(lanes)) {
+        return Err("its vector loops have different numbers of lanes".to_owned());
+    }
     if !lanes.is_power_of_two() || lanes > Program::MAX_LANES {
         return Err(format!("{lanes} lanes are not a power of two up to {}", Program::MAX_LANES));
     }
@@ -87,19 +87,26 @@ pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str) -> Lower<Lowered> 
     Err("its accesses change from one attempt to the next".to_owned())
 }
 
-/// The lanes of vector loops.
-struct LanesOf(Vec<u32>);
+/// The vector loops of a loop, which may be one itself.
+pub(crate) fn vector_loops(r#for: &For) -> Vec<For> {
+    let mut found = VectorLoops(Vec::new());
+    found.r#for(r#for);
+    found.0
+}
 
-impl LanesOf {
+struct VectorLoops(Vec<For>);
+
+impl VectorLoops {
     fn r#for(&mut self, r#for: &For) {
-        match r#for.kind {
-            LoopKind::Vector(lanes) => self.0.push(lanes),
-            _ => self.block(&r#for.body),
+        if r#for.kind.is_vector() {
+            self.0.push(r#for.clone());
+        } else {
+            self.block(&r#for.body);
         }
     }
 }
 
-impl Visit for LanesOf {
+impl Visit for VectorLoops {
     fn index(&mut self, _: &Index) {}
     fn expr(&mut self, _: &Expr) {}
 
