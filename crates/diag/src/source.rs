@@ -42,7 +42,7 @@ pub struct Location {
 ///
 /// A program that uses other files is one text, too: its own, and theirs behind it. Positions count through all of them, and are shown
 /// in the file that they are in.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     name: Arc<str>,
     text: Arc<str>,
@@ -51,7 +51,7 @@ pub struct Source {
 }
 
 /// A file in a linked text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
     name: Arc<str>,
     range: std::ops::Range<usize>,

@@ -145,7 +145,7 @@ pub(crate) fn shape_of(function: &Function, args: &Args<'_>, name: &str) -> Resu
 pub(crate) fn call(callee: &crate::Function, args: &mut Args<'_>) -> Result<(), CallError> {
     let (function, general, team) = (callee.program(), callee.code(), callee.team());
     let matched = match_args(function, args)?;
-    sizes::check_index_arithmetic(function, &general.kernel, &matched.params)?;
+    sizes::check_index_arithmetic(function, callee.schedule(), &general.kernel, &matched.params)?;
     let code = callee.specials().code_for(&matched.params, general);
     let compiled = match &code.made {
         Made::Cpu(compiled) => compiled,
@@ -191,7 +191,7 @@ pub(crate) fn call(callee: &crate::Function, args: &mut Args<'_>) -> Result<(), 
     let started = (!callee.specials().are_settled()).then(Instant::now);
     let (params, scalars) = (&matched.params, &matched.scalars);
     call_in(compiled, params, scalars, &mut in_order, &run, args.workspace.as_deref_mut())
-        .map_err(|error| sizes::too_large(function, params, error))?;
+        .map_err(|error| sizes::too_large(function, callee.schedule(), params, error))?;
     if let Some(started) = started {
         callee.specials().count(&matched.params, 1, started.elapsed(), general);
     }

@@ -288,7 +288,7 @@ impl Engine {
         }
         log.timings.push(Timing { stage: "total", time: before + started.elapsed() });
         log.texts.sort_by_key(|(emit, _)| *emit);
-        Function::new(source, function.clone(), code, log, &self.options)
+        Function::new(source, function.clone(), code, log, &options)
     }
 }
 
@@ -453,6 +453,8 @@ pub struct Function(Arc<Compiled>);
 #[derive(Debug)]
 struct Compiled {
     source: Source,
+    /// What was followed, for messages about its lines.
+    schedule: Option<Schedule>,
     signature: Signature,
     program: program::Function,
     code: Arc<Code>,
@@ -475,13 +477,16 @@ impl Function {
         let signature = Signature::of(&program);
         let specials = Specials::new(options, &code, &log.timings);
         if let Specialize::For(given) = &options.specialize {
-            let params = sizes::solve(&program, given, &[]).map_err(|error| Error::of_call(source, error))?;
-            sizes::check_index_arithmetic(&program, &code.kernel, &params)?;
+            let refuse = |error| Error::of_call(source, error);
+            let params = sizes::solve(&program, given, &[]).map_err(refuse)?;
+            let schedule = options.schedule.as_ref();
+            sizes::check_index_arithmetic(&program, schedule, &code.kernel, &params).map_err(refuse)?;
             specials.keep(&params, specials.make(&params, &code)?);
         }
-        let (source, tier) = (source.clone(), options.cpu);
+        let (source, schedule, tier) = (source.clone(), options.schedule.clone(), options.cpu);
         let views = None;
-        Ok(Function(Arc::new(Compiled { source, signature, program, code, specials, views, tier, team, log })))
+        let compiled = Compiled { source, schedule, signature, program, code, specials, views, tier, team, log };
+        Ok(Function(Arc::new(compiled)))
     }
 
     /// As the source has it.
@@ -518,10 +523,11 @@ impl Function {
     /// apart. Calls with such views copy nothing. It is compiled for that; calls with views that lie otherwise, and prepared ones, run what this
     /// function runs.
     pub fn for_views(&self, args: &Args<'_>) -> Result<Function> {
-        let Compiled { source, signature, program, code, team, log, tier, .. } = &*self.0;
+        let Compiled { source, schedule, signature, program, code, team, log, tier, .. } = &*self.0;
         let views = Views::new(self, args, *tier)?;
         Ok(Function(Arc::new(Compiled {
             source: source.clone(),
+            schedule: schedule.clone(),
             signature: signature.clone(),
             program: program.clone(),
             code: Arc::clone(code),
@@ -570,6 +576,10 @@ impl Function {
 
     pub(crate) fn source(&self) -> &Source {
         &self.0.source
+    }
+
+    pub(crate) fn schedule(&self) -> Option<&Schedule> {
+        self.0.schedule.as_ref()
     }
 
     /// Runs the machine code.

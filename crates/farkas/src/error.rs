@@ -42,7 +42,7 @@ pub enum Error {
     },
     /// A call was refused, or failed while it ran.
     Call(CallError),
-    /// A call was refused because of something that the program says about its sizes.
+    /// A call was refused because of something that the program, or its schedule, says about its sizes.
     Refused {
         /// The text that the place is in.
         source: Source,
@@ -109,6 +109,7 @@ impl Error {
             CallError::Run(cpu::CallError::Fault(fault))
             | CallError::Gpu(ptx::RunError::Data(fault))
             | CallError::Interpret(interp::Error::Fault(fault)) => Error::Fault { source: source.clone(), fault },
+            CallError::Layout { schedule: Some(ref text), .. } => Error::Refused { source: Source::clone(text), error },
             error if error.diagnostic().is_some() => Error::Refused { source: source.clone(), error },
             error => Error::Call(error),
         }

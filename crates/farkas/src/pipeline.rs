@@ -465,7 +465,8 @@ impl<'a> Line<'a> {
     /// The loops for the sizes that are asked for.
     fn fixed(&self, kernel: &loops::Verified) -> Result<Option<loops::Verified>> {
         let Some(params) = self.given_sizes()? else { return Ok(None) };
-        sizes::check_index_arithmetic(self.function, kernel, &params)?;
+        let fits = sizes::check_index_arithmetic(self.function, self.options.schedule.as_ref(), kernel, &params);
+        fits.map_err(|error| Error::of_call(self.source, error))?;
         self.poly(kernel.fixed(&params)).map(Some)
     }
 

@@ -41,8 +41,9 @@ impl Prepared {
         let (program, code) = (function.program(), function.code());
         let given: Vec<(String, i64)> = sizes.iter().map(|(name, value)| ((*name).to_string(), *value)).collect();
         let solved = sizes::solve(program, &given, &[]);
-        let params = solved.map_err(|error| Error::of_call(function.source(), error))?;
-        sizes::check_index_arithmetic(program, &code.kernel, &params)?;
+        let refuse = |error: CallError| Error::of_call(function.source(), error);
+        let params = solved.map_err(refuse)?;
+        sizes::check_index_arithmetic(program, function.schedule(), &code.kernel, &params).map_err(refuse)?;
         let declared = program.arrays.iter().filter(|array| array.role != Role::Local);
         let written = program.signature.iter().filter_map(|argument| match argument {
             program::ArgRef::Array(id) => Some(program.array(*id)),
@@ -52,7 +53,8 @@ impl Prepared {
             return Err(Error::Bug { stage: "prepare", what: "arrays are not declared in their order".to_string() });
         }
         let code = function.specials().code_for(&params, code);
-        let plan = Plan::new(code.compiled()?, &params).map_err(CallError::Run)?;
+        let plan = Plan::new(code.compiled()?, &params)
+            .map_err(|error| refuse(sizes::too_large(program, function.schedule(), &params, error)))?;
         let is_settled = function.specials().are_settled();
         let (function, threads) = (function.clone(), function.team().threads);
         Ok(Prepared { function, params, code, plan, calls: 0, is_settled, threads, cancel: None })

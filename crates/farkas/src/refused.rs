@@ -1,6 +1,6 @@
 //! Why calls are refused, in the names of the program.
 
-use diag::{Diagnostic, Span};
+use diag::{Diagnostic, Source, Span};
 use program::ScalarType;
 
 /// Why a call was refused, or failed while it ran.
@@ -145,15 +145,17 @@ pub enum CallError {
         /// Where the program says it.
         span: Span,
     },
-    /// A layout of the function with more places than 64 bits can count, at these sizes.
+    /// A layout with more places than 64 bits can count, at these sizes.
     #[error("the layout of `{array}` has more places than 64 bits can count, with {sizes}")]
     Layout {
         /// The array.
         array: String,
         /// The values of the parameters, as text.
         sizes: String,
-        /// Where the program says it.
+        /// Where the program or its schedule says it.
         span: Span,
+        /// The text of the schedule, if that says it.
+        schedule: Option<Box<Source>>,
     },
     /// A product, quotient or minimum of sizes that is no size.
     #[error("the size {size} {why}, with {sizes}")]
@@ -204,7 +206,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// The refusal as a message at its place in the program, if it is about something that the program says.
+    /// The refusal as a message at its place, if it is about something that the program or its schedule says.
     pub(crate) fn diagnostic(&self) -> Option<Diagnostic> {
         let (span, here) = match self {
             CallError::Requirement { span, .. } | CallError::TooLarge { span, .. } | CallError::Layout { span, .. } => {

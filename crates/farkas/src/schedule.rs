@@ -36,14 +36,18 @@ impl Schedule {
         }
     }
 
+    /// The lines for one function; none if there is no schedule for it.
+    pub(crate) fn lines(&self, function: &Function) -> Result<Option<Vec<script::Step>>, Refused> {
+        let mut schedules = self.parse()?.schedules.into_iter();
+        let own = schedules.find(|schedule| schedule.function.name == function.name);
+        Ok(own.map(|schedule| schedule.steps))
+    }
+
     /// The steps for one function; none if there is no schedule for it.
     pub(crate) fn steps(&self, function: &Function) -> Result<Option<Vec<Step>>, Refused> {
-        let script = self.parse()?;
-        let Some(schedule) = script.schedules.iter().find(|schedule| schedule.function.name == function.name) else {
-            return Ok(None);
-        };
+        let Some(lines) = self.lines(function)? else { return Ok(None) };
         let (mut steps, mut diagnostics) = (Vec::new(), Vec::new());
-        for step in &schedule.steps {
+        for step in &lines {
             match steps::read(step, function) {
                 Ok(step) => steps.push(step),
                 Err(errors) => diagnostics.extend(errors),

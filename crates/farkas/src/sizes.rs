@@ -2,9 +2,10 @@
 
 use diag::Span;
 use program::{Affine, ArrayId, Atom, Derived, DerivedOp, Function, ParamId};
+use syntax::script;
 
-use crate::CallError;
 use crate::signature::written;
+use crate::{CallError, Schedule};
 
 /// An equation `extent = length` that an array argument contributes.
 pub(crate) struct Dimension<'a> {
@@ -127,40 +128,52 @@ fn check(function: &Function, values: &[i64], dimensions: &[Dimension<'_>]) -> R
 /// Whether index arithmetic stays within 64 bits.
 pub(crate) fn check_index_arithmetic(
     function: &Function,
+    schedule: Option<&Schedule>,
     kernel: &loops::Verified,
     values: &[i64],
 ) -> Result<(), CallError> {
     if kernel.index_arithmetic_fits(values) {
         return Ok(());
     }
-    let sizes = show(function, values);
-    let places = kernel.arrays.iter().filter(|array| !loops::extents_fit(array, values));
-    let mut laid_out = places.filter_map(|array| Some((array.name.clone(), layout_of(function, &array.name)?)));
-    Err(match laid_out.next() {
-        Some((array, span)) => CallError::Layout { array, sizes, span },
-        None => CallError::IndexOverflow { sizes },
-    })
+    let mut places = kernel.arrays.iter().filter(|array| !loops::extents_fit(array, values));
+    let laid_out = places.find_map(|array| too_wide(function, schedule, &array.name, values));
+    Err(laid_out.unwrap_or_else(|| CallError::IndexOverflow { sizes: show(function, values) }))
 }
 
-/// The line of the function that lays an array out, or that copies one into it.
-fn layout_of(function: &Function, array: &str) -> Option<Span> {
-    let line = function.layouts.iter().rev().find(|line| {
+/// What code says about an array that is too large, at the layout that makes it so.
+pub(crate) fn too_large(
+    function: &Function,
+    schedule: Option<&Schedule>,
+    values: &[i64],
+    error: cpu::CallError,
+) -> CallError {
+    let laid_out = match &error {
+        cpu::CallError::TooLarge { name } => too_wide(function, schedule, name, values),
+        _ => None,
+    };
+    laid_out.unwrap_or_else(|| error.into())
+}
+
+/// That an array has too many places, if a layout gives them to it. Those of a schedule come last, and so decide.
+fn too_wide(function: &Function, schedule: Option<&Schedule>, array: &str, values: &[i64]) -> Option<CallError> {
+    // A schedule that cannot be read any more was never followed.
+    let scheduled = schedule.and_then(|schedule| {
+        let lines = schedule.lines(function).ok()??;
+        Some((layout_among(&lines, array)?, Some(Box::new(schedule.text().clone()))))
+    });
+    let (span, schedule) = scheduled.or_else(|| Some((layout_among(&function.layouts, array)?, None)))?;
+    Some(CallError::Layout { array: array.to_owned(), sizes: show(function, values), span, schedule })
+}
+
+/// The last of the lines that lays an array out, or that copies one into it.
+fn layout_among(lines: &[script::Step], array: &str) -> Option<Span> {
+    let mut layouts = lines.iter().rev().filter(|line| matches!(line.verb.name.as_str(), "layout" | "stored"));
+    let line = layouts.find(|line| {
         let of = line.targets.first().map_or("", |target| target.name.name.as_str());
         let copy = line.names.first().map_or(format!("{of}_stored"), |name| name.name.clone());
         array == of || array == copy
     });
     line.map(|line| line.span)
-}
-
-/// What code says about an array that is too large, at the layout that makes it so.
-pub(crate) fn too_large(function: &Function, values: &[i64], error: cpu::CallError) -> CallError {
-    match &error {
-        cpu::CallError::TooLarge { name } => match layout_of(function, name) {
-            Some(span) => CallError::Layout { array: name.clone(), sizes: show(function, values), span },
-            None => error.into(),
-        },
-        _ => error.into(),
-    }
 }
 
 /// `N = 4, M = 0`
@@ -174,7 +187,7 @@ pub(crate) fn show(function: &Function, values: &[i64]) -> String {
 pub(crate) fn shape(function: &Function, array: ArrayId, values: &[i64]) -> Result<Vec<usize>, CallError> {
     let param = |id: ParamId| values[id.index()];
     let name = &function.array(array).name;
-    let span = layout_of(function, name).unwrap_or(function.array(array).span);
+    let span = layout_among(&function.layouts, name).unwrap_or(function.array(array).span);
     let extents = function.outside_shape(array).iter().map(|extent| {
         let value = extent.eval(&param, &|_| 0).and_then(|value| usize::try_from(value).ok());
         value.ok_or_else(|| CallError::TooLarge { array: name.clone(), extent: function.show(extent), span })

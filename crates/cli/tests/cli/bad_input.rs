@@ -67,6 +67,19 @@ fn layouts_that_overflow_are_refused_at_their_line() {
         );
         place.write("wide.fks", text.as_bytes());
         place.farkas("run wide.fks -D N=8,M=8 --in x=iota").fails(2, &[message, "--> wide.fks:2:5", "^^^^^^"]);
+        // The same line in a schedule, which only layouts that the compiler decides about can stand in.
+        let Some(line) = line.strip_prefix("layout ") else { continue };
+        let schedule = format!("schedule f {{\n    layout {line}\n}}\n");
+        let plain = text.replace(&format!("    layout {line}\n"), "");
+        place.write("plain.fks", plain.as_bytes());
+        place.write("wide.sched", schedule.as_bytes());
+        place.write("beside.fks", format!("{plain}{schedule}").as_bytes());
+        let run = "-D N=8,M=8 --in x=iota";
+        let refused = place.farkas(&format!("run plain.fks {run} --schedule wide.sched"));
+        refused.fails(2, &[message, "--> wide.sched:2:5", "^^^^^^"]);
+        place.farkas(&format!("run beside.fks {run}")).fails(2, &[message, "--> beside.fks:6:5", "^^^^^^"]);
+        let fixed = "-D N=8,M=8 --in x=iota --specialize --schedule wide.sched";
+        place.farkas(&format!("run plain.fks {fixed}")).fails(2, &[message, "--> wide.sched:2:5"]);
     }
 }
 
