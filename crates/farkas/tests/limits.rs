@@ -108,7 +108,7 @@ fn of_loops_that_stop() {
     let engine = Engine::with_options(Options { time_limit: LIMIT, ..Options::default() });
     let error = engine.compile(&text).map(drop);
     assert!(matches!(error, Err(Error::User { .. })), "{error:?}");
-    let locals: String = (0..8000).map(|number| format!("let a{number} = A[0, 0]\n")).collect();
+    let locals: String = (0..24_000).map(|number| format!("let a{number} = A[0, 0]\n")).collect();
     let text = format!("fn f<N>(inout A: f64[N, N]) {{\nfor t in 0..N while A[0, 0] < 3 {{\n{locals}}} }}\n");
     compile_up_to("deps", &text, Options::default());
 }
@@ -184,7 +184,7 @@ fn of_the_model() {
 #[test]
 fn of_dependences_and_their_graph() {
     let statement = |by: usize| format!("for i in {by}..N - {by} {{ A[i] = A[i - {by}] + A[i + {by}] }}");
-    let body: Vec<String> = (1..60).map(statement).collect();
+    let body: Vec<String> = (1..150).map(statement).collect();
     let text = format!("fn f<N, T>(inout A: f64[N]) {{\n    for t in 0..T {{\n{}\n    }}\n}}\n", body.join("\n"));
     let emit = vec![Emit::Deps, Emit::DepsDot];
     compile_up_to("deps", &text, Options { emit, ..Options::default() });

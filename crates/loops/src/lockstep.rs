@@ -7,7 +7,7 @@
 use crate::concurrent::Varying;
 use crate::copy::copy;
 use crate::walk::{Rewrite, Substitute, Visit};
-use crate::{Cond, Expr, For, Index, Stmt, VarId, runs_in_lockstep};
+use crate::{Cond, Expr, For, Index, Stmt, VarId, runs_in_lockstep, writes_one_cell};
 use index::{CompareOp, constant_difference, extremum_operands, simplify_index};
 
 /// A vector loop whose lanes stay together, for full and for cut ranges; none if the lanes cannot. `names` is the kernel's table of
@@ -22,7 +22,8 @@ pub fn keep_together(f: &For, names: &mut Vec<String>) -> Option<Stmt> {
     let spread = |guarded: bool, body: Vec<Stmt>| Spread { var: f.var, guarded }.block(body);
     let full = For { body: spread(false, f.body.clone()), ..f.clone() };
     let cut = Stmt::For(For { body: spread(true, f.body.clone()), ..f.clone() });
-    if !runs_in_lockstep(&full) {
+    // Lanes that would all write one cell never have all that they share: their ranges lie apart.
+    if !runs_in_lockstep(&full) || writes_one_cell(&full, &[]) {
         return None;
     }
     let otherwise = copy(&[cut], names);
@@ -77,6 +78,10 @@ impl Cuts<'_> {
         let (lo, hi) = (los.together(true)?, his.together(false)?);
         // With a larger step the iterations would be others if the loop began elsewhere.
         if f.step != 1 && !los.own.is_empty() {
+            return None;
+        }
+        // A window that moves with the lane is short, and what all lanes share need not be.
+        if los.own.iter().any(|lo| his.own.iter().any(|hi| constant_difference(hi, lo).is_some())) {
             return None;
         }
         for own in &los.own {
