@@ -10,6 +10,7 @@ use crate::machine::Machine;
 use crate::recipes::contraction::{self, Contraction, Reach};
 use crate::recipes::factorisation::{self, Blocked};
 use crate::recipes::{Plan, Reasoned, interleave, pad, passes, push, threads, time, turn, vector};
+use crate::small::{self, Effort, Small};
 
 /// How much of the time a compilation may take is for isl's scheduler; the rest must do for the program's own order.
 const SCHEDULER_SHARE: u32 = 3;
@@ -29,19 +30,22 @@ pub struct Chosen {
     pub cost: Option<u64>,
     /// The steps of recipes that make it, if there are any and they can be said.
     pub steps: Option<Vec<Reasoned>>,
+    /// Another one for sizes that are too small for it.
+    pub small: Option<Small>,
 }
 
 /// A schedule to compare.
-struct Candidate {
-    origin: &'static str,
-    tree: Tree,
-    cost: u64,
+pub(crate) struct Candidate {
+    pub(crate) origin: &'static str,
+    pub(crate) tree: Tree,
+    pub(crate) cost: u64,
     /// The loops that recipes make vector loops of.
-    vectors: Vec<LoopId>,
+    pub(crate) vectors: Vec<LoopId>,
     /// The sums that recipes make tiles of.
-    contractions: Vec<Contraction>,
+    pub(crate) contractions: Vec<Contraction>,
     /// The steps that lead to the tree, where it is one of other statements than those of the program.
-    start: Option<Plan>,
+    pub(crate) start: Option<Plan>,
+    pub(crate) effort: Effort,
 }
 
 /// Chooses a schedule: the cheapest candidate that is proven. `allowed` is what the whole choice may take. With a machine, recipes are
@@ -52,8 +56,14 @@ pub fn choose(
     mut passed_over: usize,
     allowed: Allowance,
 ) -> diag::Result<Chosen> {
-    let mut candidates = candidates(subject, machine, allowed)?;
+    let Proposals { plain, mut recipes } = proposals(subject, machine, allowed)?;
+    let mut candidates = Vec::new();
+    for (origin, tree) in &plain {
+        candidates.push(candidate(subject, machine, origin, tree.clone(), Vec::new(), &[])?);
+    }
     // Equal costs keep their order.
+    recipes.append(&mut candidates);
+    let mut candidates = recipes;
     candidates.sort_by_key(|candidate| candidate.cost);
     let mut unknown = None;
     let mut last = None;
@@ -69,7 +79,9 @@ pub fn choose(
         if let Some(machine) = machine {
             let share = allowed.part(RECIPE_SHARE);
             match subject.within(share, || with_recipes(subject, machine, &candidate)) {
-                Ok(Some(chosen)) if passed_over == 0 => return Ok(chosen),
+                Ok(Some(chosen)) if passed_over == 0 => {
+                    return Ok(Chosen { small: small::version(subject, &plain, &candidate, machine)?, ..chosen });
+                }
                 Ok(Some(chosen)) => {
                     passed_over -= 1;
                     last = Some(chosen);
@@ -88,7 +100,7 @@ pub fn choose(
         }
         match prove(subject, candidate.tree)? {
             Verdict::Legal(proven) => {
-                let chosen = Chosen { proven, origin, cost: Some(cost), steps: None };
+                let chosen = Chosen { proven, origin, cost: Some(cost), steps: None, small: None };
                 if passed_over == 0 {
                     return Ok(chosen);
                 }
@@ -110,7 +122,7 @@ pub fn choose(
 
 /// What recipes make of a tree, if there is something to make and the gate lets it pass.
 fn with_recipes(subject: &Rc<Subject>, machine: &Machine, candidate: &Candidate) -> diag::Result<Option<Chosen>> {
-    let Candidate { origin, tree, cost, vectors, contractions, start } = candidate;
+    let Candidate { origin, tree, cost, vectors, contractions, start, .. } = candidate;
     let is_plain = tree.loops().all(|(_, found)| found.kind == LoopKind::Serial);
     if vectors.is_empty() && contractions.is_empty() && is_plain && start.is_none() {
         return Ok(None);
@@ -125,7 +137,9 @@ fn with_recipes(subject: &Rc<Subject>, machine: &Machine, candidate: &Candidate)
     }
     threads::share(&mut plan)?;
     match prove(&plan.state.subject, plan.state.tree)? {
-        Verdict::Legal(proven) => Ok(Some(Chosen { proven, origin, cost: Some(*cost), steps: plan.steps })),
+        Verdict::Legal(proven) => {
+            Ok(Some(Chosen { proven, origin, cost: Some(*cost), steps: plan.steps, small: None }))
+        }
         Verdict::Illegal(violation) => {
             tracing::debug!(origin, ?violation, "recipes are not legal");
             Ok(None)
@@ -134,7 +148,15 @@ fn with_recipes(subject: &Rc<Subject>, machine: &Machine, candidate: &Candidate)
     }
 }
 
-fn candidates(subject: &Rc<Subject>, machine: Option<&Machine>, allowed: Allowance) -> diag::Result<Vec<Candidate>> {
+/// What there is to choose from.
+struct Proposals {
+    /// Orders of loops, and who proposes them.
+    plain: Vec<(&'static str, Tree)>,
+    /// What recipes make, beside vector loops.
+    recipes: Vec<Candidate>,
+}
+
+fn proposals(subject: &Rc<Subject>, machine: Option<&Machine>, allowed: Allowance) -> diag::Result<Proposals> {
     let scop = &subject.scop;
     let mut trees: Vec<(&'static str, Tree)> = Vec::new();
     let mut recipes: Vec<Candidate> = Vec::new();
@@ -170,7 +192,8 @@ fn candidates(subject: &Rc<Subject>, machine: Option<&Machine>, allowed: Allowan
                 recipes.push(blocked);
             }
             if let Some((origin, tree, cached)) = sweeps(subject, &own, machine)? {
-                recipes.push(candidate(subject, Some(machine), origin, tree, Vec::new(), &cached)?);
+                let found = candidate(subject, Some(machine), origin, tree, Vec::new(), &cached)?;
+                recipes.push(Candidate { effort: Effort::Sweeps, ..found });
             }
             if let Some((tree, cached)) = passes::together(scop, &own) {
                 recipes.push(candidate(
@@ -208,8 +231,7 @@ fn candidates(subject: &Rc<Subject>, machine: Option<&Machine>, allowed: Allowan
             Err(error) => tracing::debug!(%error, "equations have no order of their own"),
         }
     }
-    let plain = trees.into_iter().map(|(origin, tree)| candidate(subject, machine, origin, tree, Vec::new(), &[]));
-    recipes.into_iter().map(Ok).chain(plain).collect()
+    Ok(Proposals { plain: trees, recipes })
 }
 
 /// What recipes for repeated sweeps and for recurrences make of a tree, who proposes it, and the numbers of the branches that find their cells
@@ -235,7 +257,8 @@ fn rewritings(subject: &Rc<Subject>, machine: &Machine, own: &Tree) -> diag::Res
     let mut found = Vec::new();
     let start = Plan::new(subject);
     if let Some((before, tree)) = push::reductions(&start, own_order)? {
-        found.push(rewritten(&before, machine, ("own order, reductions pushed", tree, Vec::new()))?);
+        let pushed = rewritten(&before, machine, ("own order, reductions pushed", tree, Vec::new()))?;
+        found.push(Candidate { effort: Effort::Pushed, ..pushed });
     }
     if let Some(before) = turn::arrays(&start, own)? {
         let about = &before.state.subject;
@@ -269,7 +292,7 @@ fn is_single(scop: &Scop) -> bool {
     statements.iter().all(|statement| statement.source == statements[0].source && statement.ordered == 0)
 }
 
-fn candidate(
+pub(crate) fn candidate(
     subject: &Subject,
     machine: Option<&Machine>,
     origin: &'static str,
@@ -295,7 +318,8 @@ fn candidate(
     let lanes = machine.map(|_| Lanes { vectors: &vectors, tiled: &tiled, rests: &[], cached });
     let cost = cost(scop, &tree, &uneven, lanes);
     tracing::debug!(origin, cost, tree = tree.to_text(scop), ?uneven, ?vectors, "candidate");
-    Ok(Candidate { origin, tree, cost, vectors, contractions, start: None })
+    let effort = if contractions.is_empty() { Effort::Vectors } else { Effort::Products };
+    Ok(Candidate { origin, tree, cost, vectors, contractions, start: None, effort })
 }
 
 /// The candidate that a factorisation by blocks is.
@@ -309,7 +333,8 @@ fn in_blocks(blocked: Blocked) -> diag::Result<Candidate> {
     let cost = cost(scop, &tree, &uneven(scop, &tree)?, Some(lanes));
     let origin = "own order, factorised by blocks";
     tracing::debug!(origin, cost, tree = tree.to_text(scop), ?vectors, "candidate");
-    Ok(Candidate { origin, tree, cost, vectors, contractions: products, start: Some(plan) })
+    let (start, effort) = (Some(plan), Effort::Blocks);
+    Ok(Candidate { origin, tree, cost, vectors, contractions: products, start, effort })
 }
 
 /// The order in which the program is written, with every statement as one nest: init, update and fini of a reduction share the

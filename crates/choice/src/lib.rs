@@ -16,6 +16,7 @@ mod machine;
 mod recipes;
 mod repair;
 mod saving;
+mod small;
 mod written;
 
 pub use candidates::{Chosen, choose, own_order};
@@ -24,4 +25,5 @@ pub use machine::Machine;
 pub use recipes::Reasoned;
 pub use recipes::grid::spread;
 pub use saving::{Saving, savings};
+pub use small::Small;
 pub use written::written;

@@ -21,12 +21,23 @@ pub struct Machine {
     pub line: u32,
     /// Threads that run at once.
     pub cores: u32,
+    /// Where no extent is larger than a few times this, loops as they are take less time than what recipes prepare; how often depends on the recipe.
+    pub small: u32,
 }
 
 impl Machine {
-    /// A machine with 512-bit vectors, for what must not depend on the one that happens to be there.
-    pub const REFERENCE: Machine =
-        Machine { vector_bytes: 64, vector_registers: 32, l1: 32 << 10, l2: 1 << 20, l3: 32 << 20, line: 64, cores: 8 };
+    /// A machine with 512-bit vectors, for what must not depend on the one that happens to be there. Nothing is too small for it, so that all of what
+    /// recipes make can be seen at small sizes.
+    pub const REFERENCE: Machine = Machine {
+        vector_bytes: 64,
+        vector_registers: 32,
+        l1: 32 << 10,
+        l2: 1 << 20,
+        l3: 32 << 20,
+        line: 64,
+        cores: 8,
+        small: 0,
+    };
 
     /// How many numbers of so many bytes a register holds.
     pub fn lanes(&self, bytes: u32) -> u32 {
@@ -46,6 +57,7 @@ impl fmt::Display for Machine {
             kib(self.l3),
             self.line
         )?;
-        writeln!(f, "threads  {}", self.cores)
+        writeln!(f, "threads  {}", self.cores)?;
+        writeln!(f, "small    extents up to {}", self.small)
     }
 }

@@ -119,9 +119,11 @@ pub(crate) struct Proof {
 /// What is done to schedules that nobody has written.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Recipes {
-    /// What a person would do for this machine: vector loops, tiles, packed copies
+    /// What a person would do for this machine: vector loops, tiles, packed copies; plain loops where sizes are small
     #[default]
     Auto,
+    /// The same at all sizes
+    Always,
     /// Nothing but a good order of loops
     None,
 }
@@ -161,6 +163,7 @@ impl Compile {
             verify_dynamic: self.verify_dynamic,
             recipes: match self.recipes {
                 Recipes::Auto => farkas::Recipes::Auto,
+                Recipes::Always => farkas::Recipes::Always,
                 Recipes::None => farkas::Recipes::None,
             },
             cpu: self.cpu,

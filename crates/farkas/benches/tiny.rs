@@ -1,14 +1,16 @@
-//! What recipes cost where there is nothing to win: `cargo bench -p farkas --bench tiny [-- KERNEL… --threads=N --sizes=8,16]`.
+//! What recipes cost where there is nothing to win: `cargo bench -p farkas --bench tiny [-- KERNEL… --threads=N --sizes=8,16 --small=0]`.
 //!
 //! Every PolyBench kernel at sizes 8 … 64, with recipes and without, in turn in one run; the best of several rounds counts, because others
-//! use the machine too. A ratio is the time with recipes over that without: above 1.1 they have cost more than they may.
+//! use the machine too. A ratio is the time with recipes over that without: above 1.1 they have cost more than they may. `--small` says up to which
+//! extents recipes are left out; with 0, they never are.
 
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use farkas::{
-    Buffer, Data, Engine, Function, Options, Prepared, Recipes, Role, ScalarType, Specialize, Threads, Value,
+    Buffer, Data, Engine, Function, Machine, Options, Prepared, Recipes, Role, ScalarType, Specialize, Threads, Value,
+    machine,
 };
 
 const SIZES: [i64; 4] = [8, 16, 32, 64];
@@ -29,6 +31,9 @@ fn main() -> Result<(), Failure> {
     let sizes = options.iter().find_map(|option| option.strip_prefix("--sizes="));
     let sizes = sizes.map(|sizes| sizes.split(',').map(str::parse).collect::<Result<Vec<i64>, _>>()).transpose()?;
     let sizes = sizes.unwrap_or_else(|| SIZES.to_vec());
+    let small = options.iter().find_map(|option| option.strip_prefix("--small="));
+    let host = machine::host(None);
+    let machine = Machine { small: small.map(str::parse).transpose()?.unwrap_or(host.small), ..host };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/polybench");
     let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
     let mut paths = entries.collect::<Result<Vec<_>, _>>()?;
@@ -41,7 +46,8 @@ fn main() -> Result<(), Failure> {
             continue;
         }
         let text = fs::read_to_string(&path)?;
-        let both = [compile(&text, Recipes::Auto, &threads)?, compile(&text, Recipes::None, &threads)?];
+        let both =
+            [compile(&text, Recipes::Auto, machine, &threads)?, compile(&text, Recipes::None, machine, &threads)?];
         let mut row = format!("{name:16}");
         for &size in &sizes {
             let [with, without] = measure(&both, size)?;
@@ -57,8 +63,9 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-fn compile(text: &str, recipes: Recipes, threads: &Threads) -> Result<Function, Failure> {
-    let options = Options { recipes, threads: threads.clone(), specialize: Specialize::Never, ..Options::default() };
+fn compile(text: &str, recipes: Recipes, machine: Machine, threads: &Threads) -> Result<Function, Failure> {
+    let (machine, threads) = (Some(machine), threads.clone());
+    let options = Options { recipes, machine, threads, specialize: Specialize::Never, ..Options::default() };
     let module = Engine::with_options(options).compile(text)?;
     module.functions().first().cloned().ok_or_else(|| "the file has no function".into())
 }

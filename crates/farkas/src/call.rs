@@ -143,12 +143,14 @@ pub(crate) fn shape_of(function: &Function, args: &Args<'_>, name: &str) -> Resu
 
 /// Runs machine code, or kernels.
 pub(crate) fn call(callee: &crate::Function, args: &mut Args<'_>) -> Result<(), CallError> {
-    let (function, general, team) = (callee.program(), callee.code(), callee.team());
+    let (function, team) = (callee.program(), callee.team());
     let matched = match_args(function, args)?;
-    sizes::check_index_arithmetic(function, callee.schedule(), &general.kernel, &matched.params)?;
+    sizes::check_index_arithmetic(function, callee.schedule(), &callee.code().kernel, &matched.params)?;
+    let general = &callee.code_at(&matched.params)?;
     let code = callee.specials().code_for(&matched.params, general);
     let compiled = match &code.made {
         Made::Cpu(compiled) => compiled,
+        Made::Versions(_) => return Err(CallError::NoMachineCode),
         Made::Ptx { program, device } => {
             let roles = program.loops.arrays.iter().take(program.given).map(|array| array.role);
             return with_copies(function, roles, args, |env| {

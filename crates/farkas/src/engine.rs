@@ -64,6 +64,9 @@ pub struct Options {
     pub passed_over: usize,
     /// When calls get code for their very sizes, with the same results.
     pub specialize: Specialize,
+    /// Sizes of calls to come, by name. Of a function with versions for different sizes, code is made for these when it is compiled, and for others when they are
+    /// called; if nothing is said, for the sizes that have no version of their own.
+    pub ahead: Option<Vec<(String, i64)>>,
     /// Whether [`Emit::Layouts`] draws small arrays that are laid out, as tables of offsets.
     pub draw: bool,
     /// What to compile to.
@@ -92,6 +95,7 @@ impl Default for Options {
             machine: None,
             passed_over: 0,
             specialize: Specialize::default(),
+            ahead: None,
             draw: false,
             target: Target::Cpu,
             device: Device::Any,
@@ -106,9 +110,11 @@ impl Default for Options {
 /// What is done to schedules that nobody has written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recipes {
-    /// What a person would do for speed: vector loops, tiles, copies that lie side by side.
+    /// What a person would do for speed: vector loops, tiles, copies that lie side by side. Where sizes are too small for that, loops as they are.
     #[default]
     Auto,
+    /// The same without regard to sizes.
+    Always,
     /// Nothing but a good order of loops.
     None,
 }
@@ -124,7 +130,8 @@ impl Options {
         if self.recipes == Recipes::None || self.target != Target::Cpu {
             return None;
         }
-        Some(self.machine.unwrap_or_else(|| machine::host(self.cpu)))
+        let machine = self.machine.unwrap_or_else(|| machine::host(self.cpu));
+        Some(if self.recipes == Recipes::Always { Machine { small: 0, ..machine } } else { machine })
     }
 
     /// What compiling or checking one function may cost.
@@ -473,7 +480,7 @@ impl Function {
         log: Log,
         options: &Options,
     ) -> Result<Function> {
-        let team = Team::new(options, code.compiled().is_ok_and(cpu::Compiled::is_parallel))?;
+        let team = Team::new(options, code.is_parallel())?;
         let signature = Signature::of(&program);
         let specials = Specials::new(options, &code, &log.timings);
         if let Specialize::For(given) = &options.specialize {
@@ -481,7 +488,7 @@ impl Function {
             let params = sizes::solve(&program, given, &[]).map_err(refuse)?;
             let schedule = options.schedule.as_ref();
             sizes::check_index_arithmetic(&program, schedule, &code.kernel, &params).map_err(refuse)?;
-            specials.keep(&params, specials.make(&params, &code)?);
+            specials.keep(&params, specials.make(&params, &*code.at(&params).map_err(refuse)?)?);
         }
         let (source, schedule, tier) = (source.clone(), options.schedule.clone(), options.cpu);
         let views = None;
@@ -568,6 +575,11 @@ impl Function {
 
     pub(crate) fn code(&self) -> &Arc<Code> {
         &self.0.code
+    }
+
+    /// The code that calls with these sizes run as long as there is none for these alone.
+    pub(crate) fn code_at(&self, params: &[i64]) -> std::result::Result<Arc<Code>, CallError> {
+        self.0.code.at(params)
     }
 
     pub(crate) fn team(&self) -> &Team {

@@ -44,6 +44,7 @@ mod stored;
 mod target;
 mod threads;
 pub mod tune;
+mod versions;
 mod views;
 
 pub use args::{Args, Element, ScalarArg};

@@ -4,6 +4,9 @@ use std::sync::OnceLock;
 
 use crate::{Machine, Tier};
 
+/// In what steps it is said up to which extents recipes do not pay.
+const SMALL: u32 = 4;
+
 /// The host, as far as code of a tier uses it; of the best tier if none is given.
 pub fn host(tier: Option<Tier>) -> Machine {
     static CACHES: OnceLock<[u64; 3]> = OnceLock::new();
@@ -14,7 +17,7 @@ pub fn host(tier: Option<Tier>) -> Machine {
         Tier::V4 => (64, 32),
     };
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as u32;
-    Machine { vector_bytes, vector_registers, l1, l2, l3, cores, ..Machine::REFERENCE }
+    Machine { vector_bytes, vector_registers, l1, l2, l3, cores, small: SMALL, ..Machine::REFERENCE }
 }
 
 /// The caches for data, the smallest first; where nothing is said, those of a common machine.

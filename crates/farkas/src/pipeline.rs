@@ -15,6 +15,7 @@ use program::Function;
 use steps::Step;
 
 use crate::cache::Key;
+use crate::versions::{Parts, Versions};
 use crate::{
     CallError, Device, Emit, Error, Math, Options, Recipes, Result, Schedule, Specialize, Target, sizes, storage,
     stored,
@@ -92,11 +93,31 @@ pub(crate) struct Code {
 }
 
 impl Code {
+    /// What calls with these sizes run: itself, or one of its versions.
+    pub(crate) fn at(self: &Arc<Code>, params: &[i64]) -> std::result::Result<Arc<Code>, CallError> {
+        match &self.made {
+            Made::Cpu(_) | Made::Ptx { .. } => Ok(Arc::clone(self)),
+            // Index arithmetic was found to fit.
+            Made::Versions(parts) => {
+                parts.code(self, self.kernel.version_at(params).ok_or(CallError::Run(cpu::CallError::Stride))?)
+            }
+        }
+    }
+
+    /// Whether a call may have work for several threads.
+    pub(crate) fn is_parallel(&self) -> bool {
+        match &self.made {
+            Made::Cpu(compiled) => compiled.is_parallel(),
+            Made::Versions(_) => self.kernel.has_parallel_loops(),
+            Made::Ptx { .. } => false,
+        }
+    }
+
     /// Machine code of this host.
     pub(crate) fn compiled(&self) -> std::result::Result<&cpu::Compiled, CallError> {
         match &self.made {
             Made::Cpu(compiled) => Ok(compiled),
-            Made::Ptx { .. } => Err(CallError::NoMachineCode),
+            Made::Ptx { .. } | Made::Versions(_) => Err(CallError::NoMachineCode),
         }
     }
 }
@@ -106,6 +127,8 @@ impl Code {
 pub(crate) enum Made {
     /// Machine code.
     Cpu(Box<cpu::Compiled>),
+    /// Machine code for some sizes, and other code for others.
+    Versions(Parts),
     /// Kernels, and what the host does between them.
     Ptx { program: Box<ptx::Program>, device: Device },
 }
@@ -136,8 +159,8 @@ pub(crate) fn compile(
         let decided = line.stage("schedule", |line| line.decide(ctx, &subject))?;
         line.log.cost = decided.cost;
         line.emit_schedule(&decided)?;
-        line.replay(&decided.proven)?;
-        let kernel = line.generate(&decided.proven)?;
+        line.replay(&decided)?;
+        let kernel = line.generate(&decided)?;
         line.remember(ctx, key, &kernel)?;
         line.finish(kernel)
     })
@@ -165,17 +188,18 @@ pub(crate) fn check(source: &Source, function: &Function, options: &Options, log
         let subject = line.analyse(ctx)?;
         let decided = line.stage("schedule", |line| line.decide(ctx, &subject))?;
         line.emit_schedule(&decided)?;
-        line.replay(&decided.proven)
+        line.replay(&decided)
     })
 }
 
-/// A function with everything that is known about it, and the schedule that [`compile`] would use.
+/// A function with everything that is known about it, and the schedule that [`compile`] would use; of several versions, the one for
+/// sizes that have no other.
 pub(crate) fn decide(ctx: &Context, source: &Source, function: &Function, options: &Options) -> Result<Proven> {
     let mut log = Log::default();
     let mut line = Line::new(source, function, options, &mut log);
     deadline::within(line.started, options.time_limit, || {
         let subject = line.analyse(ctx)?;
-        Ok(line.decide(ctx, &subject)?.proven)
+        Ok(line.decide(ctx, &subject)?.versions.general.proven)
     })
 }
 
@@ -184,8 +208,9 @@ pub(crate) fn generate(source: &Source, proven: &Proven, options: &Options, log:
     let function = &proven.subject().scop.function;
     let mut line = Line::new(source, function, options, log);
     deadline::within(line.started, options.time_limit, || {
-        line.emit_schedule(&Decided { proven: proven.clone(), steps: None, cost: None })?;
-        let kernel = line.generate(proven)?;
+        let decided = Decided::only(Way { proven: proven.clone(), steps: None }, None);
+        line.emit_schedule(&decided)?;
+        let kernel = line.generate(&decided)?;
         line.finish(kernel)
     })
 }
@@ -203,11 +228,43 @@ fn proven(followed: Followed, text: &Source) -> Result<Proven> {
 }
 
 /// A schedule, and the steps that make it if they can be said.
-struct Decided {
+struct Way {
     proven: Proven,
     steps: Option<Vec<Reasoned>>,
-    /// What it was expected to cost, if it was chosen.
+}
+
+impl Way {
+    /// It as a script, for some sizes or for all that are left.
+    fn script(&self, sizes: Option<&program::Cond>) -> String {
+        let (subject, tree) = (self.proven.subject(), self.proven.tree());
+        let function = &subject.scop.function;
+        let reasoned = |steps: &[Reasoned]| {
+            let lines = steps.iter().map(|reasoned| (&reasoned.step, reasoned.why.as_str()));
+            steps::show_reasoned(sizes, lines, function)
+        };
+        let order = || Some(steps::show_script(sizes, &choice::written(subject, tree)?, function));
+        let steps = self.steps.as_deref().filter(|steps| !steps.is_empty());
+        steps.map(reasoned).or_else(order).unwrap_or_else(|| {
+            let name = &function.name;
+            format!(
+                "# The times of `{name}` have pieces, which a script cannot say; `--emit=schedule` saves the tree.\n"
+            )
+        })
+    }
+}
+
+/// The schedule of a function, or several for different sizes.
+struct Decided {
+    versions: Versions<Way>,
+    /// What the one for most sizes was expected to cost, if it was chosen.
     cost: Option<u64>,
+}
+
+impl Decided {
+    /// One for all sizes.
+    fn only(way: Way, cost: Option<u64>) -> Decided {
+        Decided { versions: Versions { special: Vec::new(), general: way }, cost }
+    }
 }
 
 impl<'a> Line<'a> {
@@ -291,40 +348,49 @@ impl<'a> Line<'a> {
     fn decide(&mut self, ctx: &Context, subject: &Rc<Subject>) -> Result<Decided> {
         let (source, options) = (self.source, self.options);
         let subject = &self.laid_out(subject)?;
-        let mut cost = None;
-        let (followed, steps) = match (&options.schedule, options.order) {
+        let text = options.schedule.as_ref().map_or(source, Schedule::text);
+        let only = |followed| Ok(Decided::only(Way { proven: proven(followed, text)?, steps: None }, None));
+        match (&options.schedule, options.order) {
             (Some(Schedule::Tree(text)), _) => {
                 let refuse = |diagnostics| Error::user(text, diagnostics);
                 let read = self.poly(steps::read_yaml(ctx, &subject.scop, text.text()))?;
                 let tree = read.map_err(|not| refuse(vec![choice::not_a_tree(not, subject, source, text)]))?;
-                (self.poly(choice::load(subject, tree, source, text))?, None)
+                only(self.poly(choice::load(subject, tree, source, text))?)
             }
             (Some(schedule), _) => {
                 let refuse = |diagnostics| Error::user(schedule.text(), diagnostics);
-                let steps = schedule.steps(self.function).map_err(refuse)?.unwrap_or_default();
-                let followed = self.poly(choice::follow(subject, &steps, source))?;
-                let given = |step: Step| Reasoned { step, why: String::new() };
-                (followed, Some(steps.into_iter().map(given).collect()))
+                let own_order = || Versions { special: Vec::new(), general: Vec::new() };
+                let versions = schedule.versions(self.function).map_err(refuse)?.unwrap_or_else(own_order);
+                let versions = versions.try_map(|steps| -> Result<Way> {
+                    let proven = proven(self.poly(choice::follow(subject, &steps, source))?, text)?;
+                    let given = |step: Step| Reasoned { step, why: String::new() };
+                    Ok(Way { proven, steps: Some(steps.into_iter().map(given).collect()) })
+                })?;
+                Ok(Decided { versions, cost: None })
             }
-            (None, Order::Original) => (self.poly(choice::follow(subject, &[], source))?, None),
-            (None, Order::Written | Order::Scheduled) => {
-                let machine = options.facts();
-                let mut chosen =
-                    self.poly(choice::choose(subject, machine.as_ref(), options.passed_over, self.allowed()))?;
-                if options.target != Target::Cpu && options.recipes == Recipes::Auto {
-                    chosen = self.poly(choice::spread(chosen, self.allowed()))?;
-                }
-                cost = chosen.cost;
-                let steps = match chosen.steps {
-                    // For a GPU, the cost has nothing to say.
-                    Some(steps) if options.target == Target::Cpu => Some(self.with_savings(subject, steps)?),
-                    steps => steps,
-                };
-                (Followed::Proven(Box::new(chosen.proven)), steps)
-            }
+            (None, Order::Original) => only(self.poly(choice::follow(subject, &[], source))?),
+            (None, Order::Written | Order::Scheduled) => self.choose(subject),
+        }
+    }
+
+    /// The schedule that is expected to be the best.
+    fn choose(&mut self, subject: &Rc<Subject>) -> Result<Decided> {
+        let options = self.options;
+        let machine = options.facts();
+        let mut chosen = self.poly(choice::choose(subject, machine.as_ref(), options.passed_over, self.allowed()))?;
+        if options.target != Target::Cpu && options.recipes != Recipes::None {
+            chosen = self.poly(choice::spread(chosen, self.allowed()))?;
+        }
+        let steps = match chosen.steps {
+            // For a GPU, the cost has nothing to say.
+            Some(steps) if options.target == Target::Cpu => Some(self.with_savings(subject, steps)?),
+            steps => steps,
         };
-        let proven = proven(followed, options.schedule.as_ref().map_or(source, Schedule::text))?;
-        Ok(Decided { proven, steps: steps.filter(|steps: &Vec<Reasoned>| !steps.is_empty()), cost })
+        // What blocks of a grid do for small sizes, nobody waits for.
+        let small = chosen.small.filter(|_| options.target == Target::Cpu);
+        let special = small.map(|choice::Small { sizes, proven, steps }| (sizes, Way { proven, steps }));
+        let general = Way { proven: chosen.proven, steps };
+        Ok(Decided { versions: Versions { special: special.into_iter().collect(), general }, cost: chosen.cost })
     }
 
     /// The steps, with what each is expected to save beside its reason, if they are to be shown.
@@ -351,11 +417,20 @@ impl<'a> Line<'a> {
     }
 
     /// Replays the schedule at small sizes as a second opinion, if that is wanted.
-    fn replay(&mut self, proven: &Proven) -> Result<()> {
+    fn replay(&mut self, decided: &Decided) -> Result<()> {
         if !self.options.verify_dynamic {
             return Ok(());
         }
-        let replayed = self.stage("replay", |line| line.poly(poly::replay_small(proven)))?;
+        let all = |line: &mut Self| {
+            let mut all = poly::Replayed::default();
+            for (_, way) in decided.versions.iter() {
+                let one = line.poly(poly::replay_small(&way.proven))?;
+                all.sizes += one.sizes;
+                all.skipped += one.skipped;
+            }
+            Ok(all)
+        };
+        let replayed = self.stage("replay", all)?;
         tracing::info!(sizes = replayed.sizes, skipped = replayed.skipped, "replayed");
         self.log.replayed = Some(replayed);
         Ok(())
@@ -400,9 +475,18 @@ impl<'a> Line<'a> {
         proven.map_err(|error| error.to_string())?
     }
 
-    /// Loops of a schedule.
-    fn generate(&mut self, proven: &Proven) -> Result<loops::InBounds> {
-        self.stage("loops", |line| line.poly(poly::generate(proven)))
+    /// Loops of a schedule; of several, those that choose between them.
+    fn generate(&mut self, decided: &Decided) -> Result<loops::InBounds> {
+        let Versions { special, general } = &decided.versions;
+        self.stage("loops", |line| {
+            let general = line.poly(poly::generate(&general.proven))?;
+            special.iter().rev().try_fold(general, |others, (sizes, way)| {
+                let sizes = loops::Cond::of_affine(sizes, &|param| Some(loops::Index::Param(param)), &|_| None);
+                let sizes = sizes.ok_or_else(|| diag::Error::bug("loops", "a version is not for sizes"));
+                let version = line.poly(poly::generate(&way.proven))?;
+                line.poly(sizes.and_then(|sizes| version.or_else(sizes, others)))
+            })
+        })
     }
 
     /// Machine code of loops.
@@ -437,18 +521,70 @@ impl<'a> Line<'a> {
         }
         let keep_text = self.options.emit.iter().any(|emit| matches!(emit, Emit::Lanes | Emit::Clif | Emit::Asm));
         let cpu_options = cpu::Options { keep_text, tier: self.options.cpu, ..cpu::Options::default() };
+        if kernel.version_count() > 1 {
+            let parts = Parts::new(&kernel, cpu_options.clone(), self.options.time_limit);
+            let code = Code { generated, kernel, made: Made::Versions(parts) };
+            self.make_ahead(&code, keep_text)?;
+            if let Some(fixed) = fixed.filter(|_| keep_text) {
+                self.show_code_for(&fixed, &cpu_options)?;
+            }
+            return Ok(code);
+        }
         let compiled = self.stage("codegen", |line| line.poly(cpu::compile_with(&kernel, &cpu_options)))?;
-        let special = match fixed.as_ref().filter(|_| keep_text) {
-            Some(fixed) => Some(self.stage("specialize", |line| line.poly(cpu::compile_with(fixed, &cpu_options)))?),
-            None => None,
-        };
-        self.emit_code(special.as_ref().unwrap_or(&compiled));
+        match fixed.filter(|_| keep_text) {
+            Some(fixed) => self.show_code_for(&fixed, &cpu_options)?,
+            None => self.emit_code(&[("", &compiled)]),
+        }
         Ok(Code { generated, kernel, made: Made::Cpu(Box::new(compiled)) })
+    }
+
+    /// Makes the code of one version, of that for the sizes that are known to be called, or of all that are to be shown.
+    fn make_ahead(&mut self, code: &Code, all: bool) -> Result<()> {
+        let Made::Versions(parts) = &code.made else { return Ok(()) };
+        let last = parts.count() - 1;
+        let wanted = match self.called_sizes()? {
+            _ if all => 0..=last,
+            Some(params) => code.kernel.version_at(&params).map_or(last..=last, |number| number..=number),
+            None => last..=last,
+        };
+        let made = self.stage("codegen", |line| {
+            let refuse = |error| Error::of_call(line.source, error);
+            wanted.map(|number| parts.code(code, number).map_err(refuse)).collect::<Result<Vec<_>>>()
+        })?;
+        if all {
+            let heads = (1..=made.len()).map(|number| format!("# version {number} of {}\n", made.len()));
+            let heads: Vec<String> = heads.collect();
+            let compiled =
+                heads.iter().zip(&made).filter_map(|(head, code)| Some((head.as_str(), code.compiled().ok()?)));
+            self.emit_code(&compiled.collect::<Vec<_>>());
+        }
+        Ok(())
+    }
+
+    /// Shows the code for the sizes that are asked for.
+    fn show_code_for(&mut self, fixed: &loops::Verified, options: &cpu::Options) -> Result<()> {
+        let compiled = self.stage("specialize", |line| line.poly(cpu::compile_with(fixed, options)))?;
+        self.emit_code(&[("", &compiled)]);
+        Ok(())
     }
 
     /// The sizes that are asked for, if some are.
     fn given_sizes(&self) -> Result<Option<Vec<i64>>> {
-        let Specialize::For(given) = &self.options.specialize else { return Ok(None) };
+        match &self.options.specialize {
+            Specialize::For(given) => self.solve(given),
+            Specialize::Never | Specialize::Repeated | Specialize::Always => Ok(None),
+        }
+    }
+
+    /// The sizes that are known to be called, if some are.
+    fn called_sizes(&self) -> Result<Option<Vec<i64>>> {
+        match &self.options.ahead {
+            Some(sizes) => self.solve(sizes),
+            None => self.given_sizes(),
+        }
+    }
+
+    fn solve(&self, given: &[(String, i64)]) -> Result<Option<Vec<i64>>> {
         let solved = sizes::solve(self.function, given, &[]);
         solved.map(Some).map_err(|error| Error::of_call(self.source, error))
     }
@@ -467,17 +603,24 @@ impl<'a> Line<'a> {
         let Some(params) = self.given_sizes()? else { return Ok(None) };
         let fits = sizes::check_index_arithmetic(self.function, self.options.schedule.as_ref(), kernel, &params);
         fits.map_err(|error| Error::of_call(self.source, error))?;
-        self.poly(kernel.fixed(&params)).map(Some)
+        let version = kernel.version_at(&params).map(|number| kernel.version(number));
+        self.poly(version.as_ref().unwrap_or(kernel).fixed(&params)).map(Some)
     }
 
-    fn emit_code(&mut self, compiled: &cpu::Compiled) {
+    /// The text forms of code; of several versions, each under its head.
+    fn emit_code(&mut self, parts: &[(&str, &cpu::Compiled)]) {
+        let text = |show: &dyn Fn(&cpu::Compiled) -> String| {
+            parts.iter().map(|(head, compiled)| format!("{head}{}", show(compiled))).collect::<Vec<_>>().join("\n")
+        };
         let name = &self.function.name;
-        self.emit(Emit::Lanes, || match compiled.lanes() {
-            "" => format!("# `{name}` has no vector loops.\n"),
-            lanes => lanes.to_string(),
+        self.emit(Emit::Lanes, || {
+            text(&|compiled| match compiled.lanes() {
+                "" => format!("# `{name}` has no vector loops.\n"),
+                lanes => lanes.to_string(),
+            })
         });
-        self.emit(Emit::Clif, || compiled.clif().to_string());
-        self.emit(Emit::Asm, || compiled.asm().to_string());
+        self.emit(Emit::Clif, || text(&|compiled| compiled.clif().to_string()));
+        self.emit(Emit::Asm, || text(&|compiled| compiled.asm().to_string()));
     }
 
     fn ptx(&self, kernel: &loops::Verified) -> Result<ptx::Program> {
@@ -497,7 +640,9 @@ impl<'a> Line<'a> {
         })
     }
 
-    fn emit_schedule(&mut self, Decided { proven, steps, .. }: &Decided) -> Result<()> {
+    /// What was decided, in its text forms. Where versions differ, all but the script show the one for sizes that have no other.
+    fn emit_schedule(&mut self, decided: &Decided) -> Result<()> {
+        let Way { proven, .. } = &decided.versions.general;
         let (subject, tree) = (proven.subject(), proven.tree());
         let scop = &subject.scop;
         if subject.written.is_some() {
@@ -513,18 +658,7 @@ impl<'a> Line<'a> {
             }
             self.emit(Emit::Layouts, || text);
         }
-        let name = &scop.function.name;
-        let reasoned = |steps: &[Reasoned]| {
-            let lines = steps.iter().map(|reasoned| (&reasoned.step, reasoned.why.as_str()));
-            steps::show_reasoned(lines, &scop.function)
-        };
-        let order = || Some(steps::show_script(&choice::written(subject, tree)?, &scop.function));
-        self.emit(Emit::Script, || match steps.as_deref().map(reasoned).or_else(order) {
-            Some(script) => script,
-            None => format!(
-                "# The times of `{name}` have pieces, which a script cannot say; `--emit=schedule` saves the tree.\n"
-            ),
-        });
+        self.emit(Emit::Script, || decided.versions.iter().map(|(sizes, way)| way.script(sizes)).collect());
         Ok(())
     }
 

@@ -52,7 +52,7 @@ impl Prepared {
         if !declared.map(name).eq(written.map(name)) {
             return Err(Error::Bug { stage: "prepare", what: "arrays are not declared in their order".to_string() });
         }
-        let code = function.specials().code_for(&params, code);
+        let code = function.specials().code_for(&params, &function.code_at(&params).map_err(refuse)?);
         let plan = Plan::new(code.compiled()?, &params)
             .map_err(|error| refuse(sizes::too_large(program, function.schedule(), &params, error)))?;
         let is_settled = function.specials().are_settled();
@@ -93,9 +93,9 @@ impl Prepared {
     fn count(&mut self, time: Duration) -> Result<()> {
         let calls = (self.calls / 2).max(1);
         let time = time.saturating_mul(u32::try_from(calls).unwrap_or(u32::MAX));
-        let (specials, general) = (self.function.specials(), self.function.code());
-        specials.count(&self.params, calls, time, general);
-        let code = specials.code_for(&self.params, general);
+        let (specials, general) = (self.function.specials(), self.function.code_at(&self.params)?);
+        specials.count(&self.params, calls, time, &general);
+        let code = specials.code_for(&self.params, &general);
         if !Arc::ptr_eq(&code, &self.code) {
             self.plan = Plan::new(code.compiled()?, &self.params).map_err(CallError::Run)?;
             self.code = code;

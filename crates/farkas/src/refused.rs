@@ -194,6 +194,12 @@ pub enum CallError {
     /// A call of PTX is to be prepared, or PTX to be tuned.
     #[error("only code for this machine can be prepared or tuned, and this is PTX")]
     NoMachineCode,
+    /// Code for the sizes of a call, which had none yet, could not be made.
+    #[error("there is no code for these sizes: {why}")]
+    NotMade {
+        /// What was in the way, such as a time limit.
+        why: String,
+    },
     /// The code refused the arguments, or failed while it ran.
     #[error(transparent)]
     Run(#[from] cpu::CallError),

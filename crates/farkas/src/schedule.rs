@@ -5,6 +5,8 @@ use program::Function;
 use steps::Step;
 use syntax::script;
 
+use crate::versions::{Versions, hold};
+
 /// A schedule given by the user.
 #[derive(Clone, Debug)]
 pub enum Schedule {
@@ -36,35 +38,66 @@ impl Schedule {
         }
     }
 
-    /// The lines for one function; none if there is no schedule for it.
-    pub(crate) fn lines(&self, function: &Function) -> Result<Option<Vec<script::Step>>, Refused> {
-        let mut schedules = self.parse()?.schedules.into_iter();
-        let own = schedules.find(|schedule| schedule.function.name == function.name);
-        Ok(own.map(|schedule| schedule.steps))
-    }
-
-    /// The steps for one function; none if there is no schedule for it.
-    pub(crate) fn steps(&self, function: &Function) -> Result<Option<Vec<Step>>, Refused> {
-        let Some(lines) = self.lines(function)? else { return Ok(None) };
-        let (mut steps, mut diagnostics) = (Vec::new(), Vec::new());
-        for step in &lines {
-            match steps::read(step, function) {
-                Ok(step) => steps.push(step),
-                Err(errors) => diagnostics.extend(errors),
+    /// The lines that are for one function at some sizes; none if there are no such.
+    pub(crate) fn lines(&self, function: &Function, params: &[i64]) -> Result<Option<Vec<script::Step>>, Refused> {
+        for schedule in self.of(function)? {
+            let sizes = schedule.sizes.as_ref().map(|sizes| steps::read_sizes(sizes, function)).transpose()?;
+            if sizes.is_none_or(|sizes| hold(&sizes, params)) {
+                return Ok(Some(schedule.steps));
             }
         }
-        if diagnostics.is_empty() { Ok(Some(steps)) } else { Err(diagnostics) }
+        Ok(None)
+    }
+
+    /// The ways to run one function, each for some sizes; the last is for all others. None if there is no schedule for it.
+    pub(crate) fn versions(&self, function: &Function) -> Result<Option<Versions<Vec<Step>>>, Refused> {
+        let schedules = self.of(function)?;
+        if schedules.is_empty() {
+            return Ok(None);
+        }
+        let mut diagnostics = Vec::new();
+        let mut versions = Versions { special: Vec::new(), general: Vec::new() };
+        for schedule in &schedules {
+            let mut steps = Vec::new();
+            for line in &schedule.steps {
+                match steps::read(line, function) {
+                    Ok(step) => steps.push(step),
+                    Err(errors) => diagnostics.extend(errors),
+                }
+            }
+            match schedule.sizes.as_ref().map(|sizes| steps::read_sizes(sizes, function)) {
+                None => versions.general = steps,
+                Some(Ok(sizes)) => versions.special.push((sizes, steps)),
+                Some(Err(errors)) => diagnostics.extend(errors),
+            }
+        }
+        if diagnostics.is_empty() { Ok(Some(versions)) } else { Err(diagnostics) }
+    }
+
+    /// What is written for one function, in its order.
+    fn of(&self, function: &Function) -> Result<Vec<script::Schedule>, Refused> {
+        let mut schedules = self.parse()?.schedules;
+        schedules.retain(|schedule| schedule.function.name == function.name);
+        Ok(schedules)
     }
 }
 
-/// Every schedule of a script must be for a function of the program.
+/// Every schedule of a script must be for a function of the program, and for sizes that are left.
 pub(crate) fn check_names(schedules: &[script::Schedule], program: &program::Program) -> Result<(), Refused> {
     for (position, schedule) in schedules.iter().enumerate() {
-        let same = |earlier: &&script::Schedule| earlier.function.name == schedule.function.name;
-        if let Some(first) = schedules[..position].iter().find(same) {
-            let message = format!("`{}` has two schedules", schedule.function.name);
-            let diagnostic = Diagnostic::error("E0102", schedule.function.span, message);
-            return Err(vec![diagnostic.label(first.function.span, "the first is here")]);
+        let for_all =
+            |earlier: &&script::Schedule| earlier.function.name == schedule.function.name && earlier.sizes.is_none();
+        if let Some(first) = schedules[..position].iter().find(for_all) {
+            let name = &schedule.function.name;
+            let (message, first_is) = match schedule.sizes {
+                None => (format!("`{name}` has two schedules"), "the first is here"),
+                Some(_) => (format!("no sizes of `{name}` are left"), "this schedule is for all sizes"),
+            };
+            let mut diagnostic = Diagnostic::error("E0102", schedule.function.span, message);
+            if schedule.sizes.is_some() {
+                diagnostic = diagnostic.help("a schedule for some sizes stands in front of the one for all others");
+            }
+            return Err(vec![diagnostic.label(first.function.span, first_is)]);
         }
     }
     let known: Vec<&str> = program.functions.iter().map(|function| function.name.as_str()).collect();

@@ -158,7 +158,7 @@ pub(crate) fn too_large(
 fn too_wide(function: &Function, schedule: Option<&Schedule>, array: &str, values: &[i64]) -> Option<CallError> {
     // A schedule that cannot be read any more was never followed.
     let scheduled = schedule.and_then(|schedule| {
-        let lines = schedule.lines(function).ok()??;
+        let lines = schedule.lines(function, values).ok()??;
         Some((layout_among(&lines, array)?, Some(Box::new(schedule.text().clone()))))
     });
     let (span, schedule) = scheduled.or_else(|| Some((layout_among(&function.layouts, array)?, None)))?;

@@ -78,7 +78,7 @@ impl Known {
 impl Specials {
     pub(crate) fn new(options: &Options, code: &Code, timings: &[Timing]) -> Specials {
         let cost = timings.iter().filter(|timing| timing.stage == "codegen").map(|timing| timing.time).sum();
-        let possible = matches!(code.made, Made::Cpu(_)) && !code.kernel.params.is_empty();
+        let possible = !matches!(code.made, Made::Ptx { .. }) && !code.kernel.params.is_empty();
         Specials {
             when: if possible { options.specialize.clone() } else { Specialize::Never },
             cost: Duration::max(cost, LEAST_COST),

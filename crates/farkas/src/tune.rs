@@ -159,13 +159,14 @@ impl Program {
         if options.target != Target::Cpu {
             return self.compile(name);
         }
+        let options = Options { ahead: Some(sizes.to_vec()), ..options };
         let known = self.known_trials(&self.tuning_key(name, &options, sizes));
         let winner = fastest(&known).and_then(|best| {
             let name = &known.get(best)?.name;
             Variation::all(&options).into_iter().find(|variation| variation.name == name)
         });
         match winner {
-            None => self.compile(name),
+            None => self.compile_with(name, options),
             Some(winner) => self.compile_with(name, winner.options(&options)),
         }
     }

@@ -24,7 +24,7 @@ impl Views {
     /// Code for arguments that lie like these; none if all lie row-major, or the code cannot be made so.
     pub(crate) fn new(function: &Function, args: &Args<'_>, tier: Option<Tier>) -> Result<Option<Views>> {
         let (program, general) = (function.program(), function.code());
-        if !matches!(general.made, Made::Cpu(_)) {
+        if matches!(general.made, Made::Ptx { .. }) {
             return Ok(None);
         }
         let bug = |error: diag::Error| crate::Error::Bug { stage: "views", what: format!("{error:?}") };

@@ -137,10 +137,11 @@ fn highlighting() -> Value {
         "fileTypes": ["fks", "sched"],
         "patterns": [
             {
-                "begin": "^\\s*(schedule)\\s+([A-Za-z_]\\w*)\\s*(\\{)",
+                "begin": "^\\s*(schedule)\\s+([A-Za-z_]\\w*)\\s*(where\\b[^{]*)?(\\{)",
                 "beginCaptures": {
                     "1": { "name": "storage.type.farkas" },
                     "2": { "name": "entity.name.function.farkas" },
+                    "3": { "patterns": [{ "include": "#common" }] },
                 },
                 "end": "\\}",
                 "patterns": [{ "include": "#map" }, { "include": "#step" }],

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use farkas::{
-    Args, Argument, CallError, Data, Engine, Error, Function, Module, Result as Called, Role, ScalarType, Source,
-    Style, Value,
+    Args, Argument, CallError, Data, Engine, Error, Function, Module, Options, Recipes, Result as Called, Role,
+    ScalarType, Source, Style, Value,
 };
 use libtest_mimic::{Arguments, Failed, Trial};
 use npyz::{Deserialize, NpyFile};
@@ -72,7 +72,10 @@ impl Kernel {
 
     /// Compiled by whoever needs it first.
     fn function(&self) -> Result<&Function, String> {
-        let compile = || Engine::new().compile_source(&self.source).map_err(|error| error.render(Style::Plain));
+        // The sizes are small, and recipes are what is to be tried.
+        let options = || Options { recipes: Recipes::Always, ..Options::default() };
+        let compile =
+            || Engine::with_options(options()).compile_source(&self.source).map_err(|error| error.render(Style::Plain));
         let module = self.module.get_or_init(compile).as_ref()?;
         let prefix = if self.name.starts_with(|first: char| first.is_ascii_digit()) { "k" } else { "" };
         let name = format!("{prefix}{}", self.name.replace('-', "_"));

@@ -85,7 +85,9 @@ fn all_commands_decide_alike() {
     let exploration = Exploration { sample: None, seed: 0, threads: NonZeroUsize::new(1) };
     let orders = [Order::Written, Order::Original];
     for (source, order) in examples().iter().flat_map(|source| orders.map(|order| (source, order))) {
-        let engine = Engine::with_options(Options { emit: emit.clone(), order, ..Options::default() });
+        // The tree that transformations start from is the one for sizes that are not small.
+        let options = Options { emit: emit.clone(), order, recipes: Recipes::Always, ..Options::default() };
+        let engine = Engine::with_options(options);
         let compiled = right(source, engine.compile_source(source));
         let checked = right(source, engine.check(source));
         assert_eq!(checked.len(), compiled.functions().len());

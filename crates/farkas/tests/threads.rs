@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use farkas::rayon::ThreadPoolBuilder;
-use farkas::{Args, CallError, Cancel, Engine, Error, Function, Options, RunError, Style, Threads};
+use farkas::{Args, CallError, Cancel, Engine, Error, Function, Options, Recipes, RunError, Style, Threads};
 
 /// Every parallel loop is shared, however small.
 fn compile(text: &str, threads: Threads) -> Function {
-    let options = Options { threads, worth_sharing: Some(Duration::ZERO), ..Options::default() };
+    let recipes = Recipes::Always;
+    let options = Options { threads, recipes, worth_sharing: Some(Duration::ZERO), ..Options::default() };
     let module = Engine::with_options(options).compile(text).expect("a program that is right");
     module.functions()[0].clone()
 }

@@ -1,6 +1,6 @@
 //! Views that do not lie row-major: calls that take them as they lie give the same bits as calls that copy, and touch nothing beside them.
 
-use farkas::{Args, Engine, Function, Options, Threads};
+use farkas::{Args, Engine, Function, Options, Recipes, Threads};
 use ndarray::{Array1, Array2, Array3, ArrayView2, ArrayViewMut2, Axis, s};
 
 const MATMUL: &str = "fn matmul<N, M, K>(A: f64[N, K], B: f64[K, M], inout C: f64[N, M]) {
@@ -8,8 +8,8 @@ const MATMUL: &str = "fn matmul<N, M, K>(A: f64[N, K], B: f64[K, M], inout C: f6
 }";
 
 fn compile(text: &str) -> Function {
-    let options =
-        Options { threads: Threads::Count(3), worth_sharing: Some(std::time::Duration::ZERO), ..Options::default() };
+    let (threads, worth_sharing) = (Threads::Count(3), Some(std::time::Duration::ZERO));
+    let options = Options { threads, worth_sharing, recipes: Recipes::Always, ..Options::default() };
     Engine::with_options(options).compile(text).expect("it is right").functions()[0].clone()
 }
 

@@ -162,6 +162,15 @@ impl Affine {
         Some(result)
     }
 
+    /// Whether its value depends on the parameter.
+    pub fn mentions(&self, param: ParamId) -> bool {
+        self.terms.keys().any(|atom| match atom {
+            Atom::Param(found) => *found == param,
+            Atom::Iter(_) => false,
+            Atom::Div(numerator, _) => numerator.mentions(param),
+        })
+    }
+
     /// Calls `visit` with every iterator in the expression, also inside divisions.
     pub fn visit_iters(&self, visit: &mut impl FnMut(IterId)) {
         for atom in self.terms.keys() {

@@ -22,6 +22,11 @@ impl InBounds {
         InBounds(kernel)
     }
 
+    /// For loops that are made of such that are in bounds, each where it was.
+    pub(crate) fn of_parts(kernel: Kernel) -> InBounds {
+        InBounds(kernel)
+    }
+
     /// After [`optimize`].
     pub fn optimized(self) -> InBounds {
         InBounds(optimize(self.0))

@@ -8,7 +8,9 @@ use program::BinaryOp;
 
 use crate::quotient::Range;
 use crate::walk::{Rewrite, VarsUsed, Visit};
-use crate::{ArrayId, Cond, Expr, ExprKind, For, Index, LoopKind, Parallel, Reduction, Space, Stmt, Target, VarId};
+use crate::{
+    ArrayId, Cond, Expr, ExprKind, For, Index, Kernel, LoopKind, Parallel, Reduction, Space, Stmt, Target, VarId,
+};
 use index::{Linear, constant_difference, extremum_operands, linear};
 
 /// The variables whose values depend on that of one loop: its own, and those of inner loops whose bounds do.
@@ -93,6 +95,24 @@ pub(crate) fn waits(body: &[Stmt]) -> bool {
         Stmt::Alloc { body, .. } => waits(body),
         _ => false,
     })
+}
+
+impl Kernel {
+    /// Whether it has loops that threads may share.
+    pub fn has_parallel_loops(&self) -> bool {
+        let mut found = ParallelLoops(false);
+        found.block(&self.body);
+        found.0
+    }
+}
+
+struct ParallelLoops(bool);
+
+impl Visit for ParallelLoops {
+    fn stmt(&mut self, stmt: &Stmt) {
+        self.0 |= matches!(stmt, Stmt::For(f) if f.kind.is_parallel());
+        self.descend_stmt(stmt);
+    }
 }
 
 /// The arrays that belong to a part of the statements, rather than to the whole call.

@@ -37,6 +37,7 @@ mod strips;
 mod threads;
 mod unroll;
 mod verify;
+mod versions;
 mod walk;
 
 pub use apart::apart;

@@ -158,10 +158,11 @@ impl Rewrite for RemoveDead<'_> {
     }
 }
 
-struct Renumber {
-    arrays: Vec<Option<ArrayId>>,
-    locals: Vec<Option<LocalId>>,
-    vars: Vec<Option<VarId>>,
+/// New numbers for everything that a kernel declares, by the old ones.
+pub(crate) struct Renumber {
+    pub(crate) arrays: Vec<Option<ArrayId>>,
+    pub(crate) locals: Vec<Option<LocalId>>,
+    pub(crate) vars: Vec<Option<VarId>>,
 }
 
 fn renumber(mut kernel: Kernel) -> Kernel {

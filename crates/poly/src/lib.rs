@@ -43,6 +43,7 @@ pub use replay::{Disagreement, Replay, Replayed, confirm, replay, replay_small};
 pub use reprove::reprove;
 pub use scop::{Access, ArrayOrigin, Laid, Scop, ScopArray, Statement, StatementKind};
 pub use tree::{
-    Band, Branch, Entry, Loop, LoopId, LoopKind, Marks, Naming, Node, StatementId, Tree, Unread, from_isl, uneven,
+    Band, Branch, Entry, Loop, LoopId, LoopKind, Marks, Naming, Node, StatementId, Tree, Unread, from_isl, is_box,
+    uneven,
 };
 pub use witness::Sample;

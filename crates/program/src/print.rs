@@ -155,14 +155,18 @@ impl Function {
         }
     }
 
-    /// `left >= right` with only positive terms on either side.
+    /// `left >= right` with only positive terms on either side; a number alone stands on the right.
     fn show_comparison(&self, affine: &Affine, op: &str) -> String {
         let side = |sign: i64| {
             let terms = affine.terms.iter().filter(|(_, c)| c.signum() == sign).map(|(a, c)| (a.clone(), c.abs()));
             let constant = if affine.constant.signum() == sign { affine.constant.saturating_abs() } else { 0 };
             self.show(&Affine { constant, terms: terms.collect() })
         };
-        format!("{} {op} {}", side(1), side(-1))
+        match (affine.terms.values().any(|c| *c > 0), op) {
+            (false, ">=") => format!("{} <= {}", side(-1), side(1)),
+            (false, _) => format!("{} {op} {}", side(-1), side(1)),
+            (true, _) => format!("{} {op} {}", side(1), side(-1)),
+        }
     }
 
     fn show_bounds(&self, bounds: &[Bound]) -> String {

@@ -28,7 +28,7 @@ use refusal::Refusal;
 
 /// Ways to count loops, which some steps name.
 pub use layout::iter::{Operation, SplitKind};
-pub use read::{Unread, read, read_layout};
+pub use read::{Unread, read, read_layout, read_sizes};
 pub use rearrange::gathered;
 pub use saved::{NotATree, read_yaml, to_yaml};
 pub use show::{show, show_reasoned, show_script};

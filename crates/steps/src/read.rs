@@ -3,7 +3,7 @@
 use diag::{Diagnostic, Span};
 use layout::iter::{Operation, SplitKind, SwizzleKind};
 use poly::Axis;
-use program::Function;
+use program::{Cond, Function};
 use syntax::ast::{Expr, ExprKind, Ident};
 use syntax::script;
 
@@ -45,6 +45,29 @@ pub fn read_layout(line: &script::Step, function: &Function) -> Result<Step, Unr
         *given = stored;
     }
     Ok(step)
+}
+
+/// Reads for which sizes a schedule of a function is.
+pub fn read_sizes(sizes: &Expr, function: &Function) -> Result<Cond, Unread> {
+    let names = free_names(sizes, function);
+    if names.is_empty() {
+        return program::lower_condition(function, &[], sizes).map(flat);
+    }
+    let known: Vec<&str> = function.params.iter().map(|param| param.name.as_str()).collect();
+    let known = if known.is_empty() { "it has none".to_owned() } else { format!("its sizes are {}", known.join(", ")) };
+    let stranger = |name: Ident| {
+        let message = format!("`{}` is no size of `{}`", name.name, function.name);
+        Diagnostic::error("E0511", name.span, message).note(known.clone())
+    };
+    Err(names.into_iter().map(stranger).collect())
+}
+
+/// `(a and b) and c` as `a and b and c`: however it is written, the same condition is the same.
+fn flat(cond: Cond) -> Cond {
+    match cond {
+        Cond::And(conds) => conds.into_iter().map(flat).fold(Cond::TRUE, Cond::and),
+        cond => cond,
+    }
 }
 
 fn word(ident: &Ident) -> Word {

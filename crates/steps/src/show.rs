@@ -1,7 +1,7 @@
 //! Steps as lines of a script.
 
 use layout::iter::Operation;
-use program::{Function, Iter};
+use program::{Cond, Function, Iter};
 
 use crate::rearrange::verb_name;
 use crate::step::{Condition, Formula, Loops, Place, Relation, Step, Storage, Target, Verb, Word};
@@ -90,13 +90,17 @@ pub fn show(step: &Step, function: &Function) -> String {
     }
 }
 
-/// The steps of a function as a script.
-pub fn show_script(steps: &[Step], function: &Function) -> String {
-    show_reasoned(steps.iter().map(|step| (step, "")), function)
+/// The steps of a function as a script, for some of its sizes or for all.
+pub fn show_script(sizes: Option<&Cond>, steps: &[Step], function: &Function) -> String {
+    show_reasoned(sizes, steps.iter().map(|step| (step, "")), function)
 }
 
 /// The same, each step with a comment that says why, unless that is empty.
-pub fn show_reasoned<'a>(steps: impl IntoIterator<Item = (&'a Step, &'a str)>, function: &Function) -> String {
+pub fn show_reasoned<'a>(
+    sizes: Option<&Cond>,
+    steps: impl IntoIterator<Item = (&'a Step, &'a str)>,
+    function: &Function,
+) -> String {
     let mut lines = String::new();
     for (step, why) in steps {
         let text = show(step, function);
@@ -107,7 +111,8 @@ pub fn show_reasoned<'a>(steps: impl IntoIterator<Item = (&'a Step, &'a str)>, f
             why => lines.push_str(&format!("    {text:<56} # {why}\n")),
         }
     }
-    format!("schedule {} {{\n{lines}}}\n", function.name)
+    let sizes = sizes.map_or(String::new(), |sizes| format!(" where {}", function.show_cond(sizes)));
+    format!("schedule {}{sizes} {{\n{lines}}}\n", function.name)
 }
 
 fn words(words: &[Word]) -> String {

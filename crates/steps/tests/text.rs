@@ -85,9 +85,9 @@ fn steps_read_back_as_they_are_shown() {
     let function = function();
     for line in LINES {
         let written = read_steps(&format!("schedule f {{ {line} }}"), &function);
-        let shown = show_script(&written, &function);
+        let shown = show_script(None, &written, &function);
         assert_eq!(read_steps(&shown, &function), written, "{line}, shown as\n{shown}");
-        assert_eq!(show_script(&read_steps(&shown, &function), &function), shown);
+        assert_eq!(show_script(None, &read_steps(&shown, &function), &function), shown);
     }
 }
 

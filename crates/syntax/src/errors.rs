@@ -304,7 +304,7 @@ fn phrase(rule: Rule) -> &'static str {
         Rule::by_clause => "`by`",
         Rule::as_clause | Rule::kw_as => "`as`",
         Rule::at_clause | Rule::kw_at => "`at`",
-        Rule::where_clause => "`where`",
+        Rule::where_clause | Rule::version_sizes => "`where`",
         Rule::signed => "an integer",
         Rule::name_list => "`(`",
         Rule::map_clause => "`{`",

@@ -17,7 +17,7 @@ use crate::ast::{
 use crate::comments::{Comment, blank_line_before, comments};
 use crate::doc::{Doc, group, layout, nest};
 use crate::print::{binary_symbol, compare_symbol};
-use crate::script::{Schedule, Step, step_to_string};
+use crate::script::{Schedule, Step, schedule_head, step_to_string};
 use crate::tokens::next_token;
 use crate::verb::fold_symbol;
 
@@ -257,9 +257,10 @@ impl<'a> Formatter<'a> {
     }
 
     fn schedule(&mut self, out: &mut Vec<Doc>, schedule: &Schedule) {
-        self.token(out, "schedule");
-        out.push(Doc::Space);
-        self.ident(out, &schedule.function);
+        let head = schedule.sizes.as_ref().map_or(schedule.function.span.end, |sizes| sizes.span.end) as usize;
+        self.comments_before(out, head);
+        out.push(Doc::Text(schedule_head(schedule)));
+        self.cursor = head;
         let steps: Vec<(Span, &Step)> = schedule.steps.iter().map(|step| (step.span, step)).collect();
         self.block(out, &steps, schedule.span, Formatter::step);
     }

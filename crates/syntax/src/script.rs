@@ -22,25 +22,27 @@ mod tree;
 pub(crate) use parse::parse_schedules;
 pub use parse::parse_script;
 pub use print::print_script;
-pub(crate) use print::step_to_string;
+pub(crate) use print::{schedule_head, step_to_string};
 pub(crate) use tree::step;
 
 use diag::Span;
 
 use crate::ast::{Expr, Ident};
 
-/// A script file: one schedule per function.
+/// A script file: the schedules of functions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Script {
     /// In the order of the text.
     pub schedules: Vec<Schedule>,
 }
 
-/// `schedule function { steps }`
+/// `schedule function { steps }`, or `schedule function where sizes { steps }`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
     /// For which function.
     pub function: Ident,
+    /// For which of its sizes; for all that no earlier schedule is for, without it.
+    pub sizes: Option<Expr>,
     /// In order.
     pub steps: Vec<Step>,
     /// Its text.

@@ -40,7 +40,7 @@ pub(crate) struct Contraction {
     /// Registers side by side.
     abreast: u32,
     /// How many cells of a column are read for one term.
-    along_columns: u32,
+    pub(crate) along_columns: u32,
     /// How many terms there are at a time, if somebody has cut them into blocks.
     in_block: Option<i64>,
 }

@@ -94,7 +94,7 @@ pub(crate) fn targets(scop: &Scop, tree: &Tree, id: LoopId) -> Option<Vec<Target
 }
 
 /// Whether a statement adds up along its innermost loop.
-fn is_sum(scop: &Scop, tree: &Tree, branch: &Branch) -> bool {
+pub(crate) fn is_sum(scop: &Scop, tree: &Tree, branch: &Branch) -> bool {
     let statement = scop.at(branch.statement);
     statement.kind.is_update() && Walk::new(tree, branch, statement).stays(&statement.write.index)
 }

@@ -15,7 +15,7 @@ use crate::terminal::{self, Terminal};
 ///
 /// With --message-format=json: {"functions": [{"name", "params": ["N", …], "where": ["N >= 1", …], "args": [{"name",
 /// "kind": "in|out|inout", "dtype": "f64", "shape": ["N", …]}, …]}, …]}. A scalar has the shape []. With
-/// --machine as well: {"vector_bytes", "vector_registers", "cache_bytes": [first, second, last], "line_bytes", "threads"}.
+/// --machine as well: {"vector_bytes", "vector_registers", "cache_bytes": [first, second, last], "line_bytes", "threads", "small"}.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  farkas info examples/gemm.fks --message-format=json")]
 pub(crate) struct Options {
@@ -51,6 +51,7 @@ fn machine(terminal: &Terminal) -> Result<(), Failure> {
         "cache_bytes": [machine.l1, machine.l2, machine.l3],
         "line_bytes": machine.line,
         "threads": machine.cores,
+        "small": machine.small,
     });
     terminal::data(&format!("{facts}\n"))
 }

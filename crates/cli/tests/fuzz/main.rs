@@ -110,13 +110,14 @@ fn input(dice: &mut Dice, corpus: &Corpus) -> Input {
     Input { words, files }
 }
 
-const FLAGS: [&str; 8] = [
+const FLAGS: [&str; 9] = [
     "--strict-order",
     "--verify-dynamic",
     "--order=original",
     "--message-format=json",
     "--color=always",
     "--recipes=none",
+    "--recipes=always",
     "--math=fast",
     "--threads=2",
 ];

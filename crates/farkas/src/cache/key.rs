@@ -32,6 +32,7 @@ impl Key {
             passed_over,
             // The code for all sizes is what is kept.
             specialize: _,
+            ahead: _,
             draw: _,
             target,
             device,

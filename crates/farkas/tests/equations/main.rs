@@ -9,7 +9,7 @@ mod system;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use farkas::{Args, Data, Engine, Error, Options, Order, Source, Style};
+use farkas::{Args, Data, Engine, Error, Options, Order, Recipes, Source, Style};
 use interp::{Env, run_program};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -52,7 +52,8 @@ enum Outcome {
 fn check(system: &System) -> Result<Outcome, String> {
     let solutions: Vec<Option<Vec<Vec<i64>>>> = SIZES.map(|n| system.solve(n)).collect();
     let source = Source::new("random.fks", system.source());
-    let engine = |order| Engine::with_options(Options { order, verify_dynamic: true, ..Options::default() });
+    let recipes = Recipes::Always;
+    let engine = |order| Engine::with_options(Options { order, recipes, verify_dynamic: true, ..Options::default() });
     let outcome = engine(Order::Scheduled).compile_source(&source);
     let code = outcome.as_ref().err().map(|error| error.render(Style::Plain));
     let is = |wanted: &str| code.as_ref().is_some_and(|text| text.contains(&format!("error[{wanted}]")));

@@ -1,6 +1,6 @@
 //! Code for the very sizes of a call gives the same bits as code for all sizes.
 
-use farkas::{Engine, Module, Options, Specialize, Style};
+use farkas::{Engine, Module, Options, Recipes, Specialize, Style};
 
 use crate::example::Example;
 use crate::threads;
@@ -18,6 +18,7 @@ pub(crate) fn agree(example: &Example) -> Result<(), String> {
 }
 
 fn compile(example: &Example, specialize: Specialize) -> Result<Module, String> {
-    let options = Options { specialize, ..Options::default() };
+    // Recipes at all sizes, which are small here.
+    let options = Options { specialize, recipes: Recipes::Always, ..Options::default() };
     Engine::with_options(options).compile_source(&example.source).map_err(|error| error.render(Style::Plain))
 }

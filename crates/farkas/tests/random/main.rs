@@ -8,7 +8,7 @@ mod values;
 
 use std::time::Duration;
 
-use farkas::{Args, Data, Engine, Error, Options, Order, Style};
+use farkas::{Args, Data, Engine, Error, Options, Order, Recipes, Style};
 use program::{Generated, generate};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -31,7 +31,9 @@ fn run(function: &farkas::Function, case: &Generated, interpret: bool) -> (Data,
 fn check(case: &Generated) -> Result<(), String> {
     let source = case.linked();
     for order in [Order::Scheduled, Order::Original] {
-        let engine = Engine::with_options(Options { order, time_limit: Duration::from_secs(20), ..Options::default() });
+        // Recipes at the small sizes of these programs, too.
+        let (recipes, time_limit) = (Recipes::Always, Duration::from_secs(20));
+        let engine = Engine::with_options(Options { order, recipes, time_limit, ..Options::default() });
         let module = match engine.compile_source(&source) {
             Ok(module) => module,
             // Some programs ask isl too much; that is an answer, and says nothing about the others.

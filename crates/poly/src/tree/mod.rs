@@ -8,6 +8,7 @@
 //! Not here: whether a tree is legal (`prove`), which one is good.
 
 mod branch;
+mod even;
 mod from_isl;
 mod strips;
 mod times;
@@ -20,6 +21,7 @@ use loops::Axis;
 use program::{Affine, Cond};
 
 pub use branch::{Branch, Entry};
+pub use even::is_box;
 pub use from_isl::{Unread, from_isl};
 pub use times::Naming;
 pub(crate) use times::of_program;

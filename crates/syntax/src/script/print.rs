@@ -17,11 +17,18 @@ pub fn print_script(script: &Script) -> String {
 }
 
 fn schedule(schedule: &Schedule) -> String {
+    let head = schedule_head(schedule);
     if schedule.steps.is_empty() {
-        return format!("schedule {} {{}}\n", schedule.function.name);
+        return format!("{head} {{}}\n");
     }
     let steps: String = schedule.steps.iter().map(|each| format!("    {}\n", step_to_string(each))).collect();
-    format!("schedule {} {{\n{steps}}}\n", schedule.function.name)
+    format!("{head} {{\n{steps}}}\n")
+}
+
+/// What stands in front of the steps.
+pub(crate) fn schedule_head(schedule: &Schedule) -> String {
+    let sizes = schedule.sizes.as_ref().map_or(String::new(), |sizes| format!(" where {}", expr(sizes, Level::Or)));
+    format!("schedule {}{sizes}", schedule.function.name)
 }
 
 /// A step in canonical form; it may have several lines, indented for a schedule.

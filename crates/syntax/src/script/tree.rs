@@ -53,8 +53,10 @@ impl ScriptBuilder<'_> {
         let span = self.nodes.span(&pair);
         let mut parts = self.nodes.parts(pair);
         let function = self.nodes.ident(&parts.next()?);
+        let sizes = parts.optional(Rule::version_sizes).map(|sizes| self.nodes.expr(self.nodes.parts(sizes).next()?));
+        let sizes = sizes.transpose()?;
         let steps = self.steps(parts.next()?);
-        Ok(Schedule { function, steps, span })
+        Ok(Schedule { function, sizes, steps, span })
     }
 
     /// The steps that could be built; every other one leaves a diagnostic.
