@@ -2,7 +2,7 @@
 //!
 //! In: verified loops from anywhere, and the function that they claim to be of.  Out: the same loops as [`InBounds`], or why not.
 //! Nothing is taken from where the loops come from: domains are those that the loops themselves span. Most is shown
-//! by substitution (`quick`); isl is asked about the other kernels.
+//! in plain arithmetic (`quick`); isl is asked about the other kernels.
 //! Not here: that the loops compute what the function says.
 
 mod apart;
@@ -10,6 +10,7 @@ mod forms;
 mod quick;
 mod races;
 mod region;
+mod weights;
 
 use isl::{Aff, Context, Dim, LocalSpace, PwAff, Set, Space, Val};
 use loops::{ArrayId, CompareOp, Cond, Each, Expr, ExprKind, For, InBounds, Index, Kernel, LoopKind, Stmt, Target};

@@ -1,13 +1,15 @@
 //! Do iterations of a parallel loop stay apart? An answer in plain arithmetic, where there is one.
 //!
 //! In: the accesses of a parallel loop, each with what holds where it stands.  Out: `true` if, for every pair of which one writes, in
-//! two different iterations, some subscript of the one is shown to be less than that of the other (`forms`).
+//! two different iterations, some subscript of the one is shown to be less than that of the other by substitution (`forms`), or all of them
+//! being equal contradicts what holds there (`weights`), as for tiles that lean, whose cells depend on several loops.
 //! Both iterations are in the same iterations of all loops around: only what is inside the loop is there twice.
 
 use loops::{ArrayId, Cond, For, Index};
 
 use super::forms::{Facts, Value};
 use super::region::Region;
+use super::weights::{Proofs, contradict};
 
 /// So many pairs of accesses are looked at; of more, nothing is shown.
 const MOST_PAIRS: usize = 2000;
@@ -91,8 +93,7 @@ impl<'a> Accesses<'a> {
     /// Whether no two iterations meet; `facts` are those around the loop.
     pub(super) fn are_apart(&self, facts: &mut Facts) -> bool {
         let mut pairs = 0;
-        // Most pairs are apart in the same dimension.
-        let mut hint = 0;
+        let mut hints = Hints::default();
         for (number, write) in self.all.iter().enumerate().filter(|(_, access)| access.is_write) {
             let mark = facts.mark();
             let one = self.enter(write, facts);
@@ -113,7 +114,7 @@ impl<'a> Accesses<'a> {
                         if let (Some(before), Some(after)) = (before.variable, after.variable) {
                             facts.learn_distance(before, after, self.parallel.step);
                         }
-                        let apart = is_apart(before, after, facts, &mut hint);
+                        let apart = is_apart(before, after, facts, &mut hints);
                         facts.forget(ordered);
                         apart
                     });
@@ -152,16 +153,30 @@ struct Place {
     cell: Vec<Option<Value>>,
 }
 
-/// Whether a subscript of one access is always less than that of the other.
-fn is_apart(before: &Place, after: &Place, facts: &Facts, hint: &mut usize) -> bool {
-    let rank = before.cell.len().min(after.cell.len());
-    for number in 0..rank {
-        let dimension = (number + *hint) % rank;
-        let (Some(a), Some(b)) = (&before.cell[dimension], &after.cell[dimension]) else { continue };
-        if facts.is_less(a, b) || facts.is_less(b, a) {
-            *hint = dimension;
+/// What most pairs of accesses have in common.
+#[derive(Default)]
+struct Hints {
+    /// The dimension in which they are apart.
+    dimension: usize,
+    /// Why they are.
+    proofs: Proofs,
+}
+
+/// Whether two accesses never touch the same cell: one of their subscripts is always less than that of the other, or not all can be equal.
+fn is_apart(before: &Place, after: &Place, facts: &mut Facts, hints: &mut Hints) -> bool {
+    let cells = before.cell.iter().zip(&after.cell);
+    let pairs: Vec<(&Value, &Value)> = cells.filter_map(|(a, b)| a.as_ref().zip(b.as_ref())).collect();
+    let proofs = &mut hints.proofs;
+    if !proofs.is_empty() && facts.while_equal(&pairs, |forms| proofs.fit(forms)) {
+        return true;
+    }
+    let dimensions = (0..pairs.len()).map(|number| (number + hints.dimension) % pairs.len());
+    for dimension in dimensions {
+        let (a, b) = pairs[dimension];
+        if facts.are_soon_apart(a, b) {
+            hints.dimension = dimension;
             return true;
         }
     }
-    false
+    facts.while_equal(&pairs, |forms| contradict(forms, proofs))
 }

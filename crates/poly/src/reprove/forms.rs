@@ -3,12 +3,17 @@
 //! In: facts about sizes, loop variables and quotients, each a linear form that is not negative.  Out: whether another form is not
 //! negative either. It is shown by taking facts away from it, times positive numbers, so that one variable after the other vanishes,
 //! until a number is left. All variables are integers: `m * form + m - 1` is not negative just where `form` is not.
-//! What is not found this way may hold all the same.
+//! What is not found this way may hold all the same: it takes the right facts in the right order, of which there are too many to try all
+//! where forms share several variables. Then `weights` is asked.
 
 use loops::{CompareOp, Cond, Index, ParamId, VarId};
 
+use super::weights::{self, Proofs};
+
 /// So many facts are taken away for one answer at most.
 const MOST_STEPS: u32 = 1000;
+/// The same where there are several ways.
+const SOME_STEPS: u32 = 250;
 /// The same for what would only be of help.
 const FEW_STEPS: u32 = 40;
 /// An index may be one of so many forms at most.
@@ -17,8 +22,8 @@ const MOST_FORMS: usize = 16;
 /// `constant + Σ coefficient * variable`, variables in ascending order and no coefficient zero.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Form {
-    constant: i64,
-    terms: Vec<(usize, i64)>,
+    pub(super) constant: i64,
+    pub(super) terms: Vec<(usize, i64)>,
 }
 
 impl Form {
@@ -301,14 +306,22 @@ impl Facts {
     pub(super) fn is_inside(&mut self, index: &Index, extent: &Index) -> bool {
         let (Some(value), Some(extent)) = (self.value(index), self.value(extent)) else { return false };
         let before = Value::one(Form::constant(-1));
-        self.is_less(&before, &value) && self.is_less(&value, &extent)
+        [(&before, &value), (&value, &extent)]
+            .into_iter()
+            .all(|(a, b)| self.is_less(a, b, MOST_STEPS) || self.is_below(a, b, |gap| self.is_weighed(gap)))
     }
 
-    /// Whether `a < b` is found to hold: one form of the least on the left is enough, and one of the greatest on the right.
-    pub(super) fn is_less(&self, a: &Value, b: &Value) -> bool {
+    /// Whether `a < b` is found to hold by substitution, in so many steps.
+    fn is_less(&self, a: &Value, b: &Value, steps: u32) -> bool {
+        self.is_below(a, b, |gap| self.is_shown(gap, &mut steps.clone()))
+    }
+
+    /// Whether `a < b`: one form of the least on the left is enough, and one of the greatest on the right. A gap that is not negative is shown
+    /// not to be.
+    fn is_below(&self, a: &Value, b: &Value, is_shown: impl Fn(&Form) -> bool) -> bool {
         let is_less = |a: &Form, b: &Form| {
             let gap = b.sum(1, a, -1).and_then(|gap| gap.sum(1, &Form::constant(1), -1));
-            gap.is_some_and(|gap| self.is_shown(&gap, &mut MOST_STEPS.clone()))
+            gap.is_some_and(|gap| is_shown(&gap))
         };
         let is_below = |a: &Form| match b.of {
             Of::Greatest => b.forms.iter().any(|b| is_less(a, b)),
@@ -318,6 +331,35 @@ impl Facts {
             Of::Least => a.forms.iter().any(is_below),
             Of::One | Of::Greatest | Of::Any => a.forms.iter().all(is_below),
         }
+    }
+
+    /// Whether two values are soon found never to be equal.
+    pub(super) fn are_soon_apart(&self, a: &Value, b: &Value) -> bool {
+        self.is_less(a, b, SOME_STEPS) || self.is_less(b, a, SOME_STEPS)
+    }
+
+    /// What `look` finds in the facts while the values of `pairs` are said to be equal, two by two.
+    pub(super) fn while_equal(&mut self, pairs: &[(&Value, &Value)], look: impl FnOnce(&[&Form]) -> bool) -> bool {
+        let mark = self.mark();
+        for (a, b) in pairs {
+            self.learn_order(a, b);
+            self.learn_order(b, a);
+        }
+        let found = look(&self.forms());
+        self.forget(mark);
+        found
+    }
+
+    /// Whether a form that is negative would contradict the facts.
+    fn is_weighed(&self, form: &Form) -> bool {
+        let Some(negative) = Form::constant(-1).sum(1, form, -1) else { return false };
+        let mut forms = self.forms();
+        forms.push(&negative);
+        weights::contradict(&forms, &mut Proofs::default())
+    }
+
+    fn forms(&self) -> Vec<&Form> {
+        self.facts.iter().map(|fact| &fact.form).collect()
     }
 
     /// Facts that leave the fewest variables are taken away first: most proofs are short.

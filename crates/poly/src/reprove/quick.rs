@@ -306,7 +306,10 @@ mod tests {
         assert!(!is_apart("parallel for i in 0..N { for j in 0..M { if i < 3 { A[0, j] = B[i, j] } } }"));
         assert!(!is_apart("for i in 0..N { parallel for j in 1..M { A[i, j] = A[i, j - 1] } }"));
         assert!(is_apart("for i in 1..N { parallel for j in 1..M { A[i, j] = A[i - 1, j - 1] } }"));
-        assert!(!is_apart("parallel for i in 0..N { for j in 0..M { if i <= 0 { A[i, j] = A[N - 1, j] } } }"));
+        // Only one of the iterations does anything.
+        let first = "parallel for i in 0..N { for j in 0..M { if i <= 0 { A[i, j] = A[N - 1, j] } } }";
+        assert!(is_apart(first));
+        assert!(!is_apart(&first.replace("i <= 0", "i <= 1")));
     }
 
     #[test]
@@ -330,5 +333,39 @@ mod tests {
         assert!(!is_apart(&stepping.replace("by 4", "by 3")));
         let backwards = "parallel for t in 0..N { for j in 0..M { A[N - 1 - t, j] = B[t, j] } }";
         assert!(is_apart(backwards));
+    }
+
+    /// Steps of a stencil in tiles, of which those of a wave are parallel. A tile leans by `lean` rows per step.
+    fn waves(lean: usize) -> String {
+        format!(
+            "kernel waves(T, N; A: inout f64[N, N], B: inout f64[N, N]) {{
+            for w in 0..floor((4 * T + N + 27) / 32) {{
+            parallel for c in max(w - floor((T + 15) / 16) + 1, 0)..min(w, floor((N + 2 * T) / 32)) + 1 {{
+            for b in 0..floor((N + 511) / 512) {{
+            for t in max(max(0, 16 * w - 16 * c), 16 * c - N)..min(T, 16 * w - 16 * c + 16) {{
+            for r in max(32 * c, {lean} * t + 1)..min(32 * c + 32, {lean} * t + N) {{
+                if {lean} * t + N >= r + 2 {{
+                for j in max(1, 512 * b)..min(N - 1, 512 * b + 512) {{
+                    B[r - {lean} * t, j] = A[r - {lean} * t - 1, j] + A[r - {lean} * t, j + 1] + A[r - {lean} * t + 1, j]
+                }} }}
+                if {lean} * t <= r - 2 {{
+                for j in max(1, 512 * b)..min(N - 1, 512 * b + 512) {{
+                    A[r - {lean} * t - 1, j] = B[r - {lean} * t - 2, j] + B[r - {lean} * t - 1, j - 1] + B[r - {lean} * t, j]
+                }} }}
+            }} }} }} }} }} }}"
+        )
+    }
+
+    #[test]
+    fn tiles_of_a_wave_are_apart() {
+        let shown = |text: &str| show(&loops::parse(text).unwrap(), &[]);
+        assert_eq!(shown(&waves(2)), Shown::ALL);
+        // A tile must lean as far as values travel in a step.
+        assert_eq!(shown(&waves(1)), Shown { inside: true, apart: false });
+        // Nor are tiles of the same steps, or of some that are.
+        let upright = waves(2).replace("16 * w - 16 * c", "16 * w").replace("..min(w, ", "..min(w + 1, ");
+        assert_eq!(shown(&upright), Shown { inside: true, apart: false });
+        let tall = waves(2).replace("16 * w - 16 * c + 16", "16 * w - 16 * c + 33");
+        assert_eq!(shown(&tall), Shown { inside: true, apart: false });
     }
 }
