@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use farkas::rayon::ThreadPoolBuilder;
-use farkas::{Args, CallError, Cancel, Engine, Error, Function, Options, Recipes, RunError, Style, Threads};
+use farkas::{Args, CallError, Cancel, Emit, Engine, Error, Function, Options, Recipes, RunError, Style, Threads};
 
 /// Every parallel loop is shared, however small.
 fn compile(text: &str, threads: Threads) -> Function {
@@ -49,6 +49,60 @@ fn bits_do_not_depend_on_threads() {
         let function = compile(ROWS, Threads::Count(threads));
         assert_eq!(rows(&function, None), alone, "{threads} threads");
         assert_eq!(rows(&function, Some(2)), alone, "at most 2 of {threads} threads");
+    }
+}
+
+/// A step of each of them needs the neighbours from the step before it.
+const SWEEPS: [&str; 3] = [
+    "fn sweeps<N, T>(inout a: f64[N, N], inout b: f64[N, N]) {
+        for t in 0..T {
+            b[i, j | 1 <= i < N - 1 and 1 <= j < N - 1] = (a[i - 1, j] + a[i, j - 1] + a[i, j + 1] + a[i + 1, j]) / 4
+            a[i, j | 1 <= i < N - 1 and 1 <= j < N - 1] = (b[i - 1, j] + b[i, j - 1] + b[i, j + 1] + b[i + 1, j]) / 4
+        }
+    }",
+    "fn sweeps<N, T>(inout a: f64[N, N], inout b: f64[N, N]) {
+        for t in 0..T {
+            a[i, j | i >= 1] = a[i, j] - (b[i, j] - b[i - 1, j]) / 2
+            b[i, j | i < N - 1] = b[i, j] - (a[i + 1, j] - a[i, j]) / 2
+        }
+    }",
+    "fn sweeps<N, T>(inout a: f64[N, N], b: f64[N, N]) {
+        for t in 0..T { for i in 1..N - 1 { for j in 1..N - 1 {
+            a[i, j] = (a[i - 1, j] + a[i, j - 1] + a[i, j + 1] + a[i + 1, j] + b[i, j]) / 5
+        } } }
+    }",
+];
+
+#[test]
+fn steps_run_in_waves_and_bits_do_not_depend_on_threads() {
+    let (n, t) = (181, 37);
+    for text in SWEEPS {
+        let sweep = |threads: usize| {
+            let emit = vec![Emit::Loops];
+            let threads = Threads::Count(threads);
+            let options = Options { threads, emit, worth_sharing: Some(Duration::ZERO), ..Options::default() };
+            let module = Engine::with_options(options).compile(text).expect("a program that is right");
+            let function = module.functions()[0].clone();
+            let loops = function.texts()[0].1.clone();
+            let outermost = loops.lines().filter(|line| line.contains("for ")).take(2).collect::<Vec<_>>();
+            assert!(!outermost[0].contains("parallel") && outermost[1].contains("parallel"), "{loops}");
+            let [mut a, mut b] =
+                [3, 7].map(|by| (0..n * n).map(|cell| (cell * by % 101) as f64 / 9.0).collect::<Vec<_>>());
+            let mut args = Args::new();
+            args.slice_mut("a", &mut a, &[n, n]).size("T", t);
+            if text.contains("inout b") {
+                args.slice_mut("b", &mut b, &[n, n])
+            } else {
+                args.slice("b", &b, &[n, n])
+            };
+            function.call(&mut args).expect("a call that is right");
+            drop(args);
+            (a, b)
+        };
+        let alone = sweep(1);
+        for threads in [2, 3, 7] {
+            assert!(sweep(threads) == alone, "{threads} threads: {text}");
+        }
     }
 }
 

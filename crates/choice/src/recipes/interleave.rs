@@ -2,7 +2,8 @@
 //!
 //! Where each cell of a row needs the one before it, a processor waits for every operation in turn. Rows that have nothing to do with each
 //! other, or that can follow each other at a distance of a few cells, run side by side in straight code, and the waits overlap. No
-//! operation changes, nor the order of those on one row.
+//! operation changes, nor the order of those on one row. Where a loop repeats such a sweep over rows that wait for each other, a sweep
+//! follows the one before it at a distance of some rows: these are waves of tiles, which threads share (as in `time`).
 //! Not here: rows whose cells lie side by side across the recurrence, which are lanes (`vector`).
 
 use std::ops::Range;
@@ -12,6 +13,8 @@ use program::{Affine, ArrayId, IterId};
 
 use crate::cost::Walk;
 
+/// So many rows of a sweep are a tile, where sweeps follow each other.
+const TILE: i64 = 32;
 /// So many rows at a time: a division takes about twice as many cycles as additions, and one of these starts in each.
 const ROWS: i64 = 8;
 
@@ -27,6 +30,16 @@ struct Rows {
     across: Vec<IterId>,
     /// How many cells along the row the next row is behind.
     behind: i64,
+    /// Sweeps over the rows that follow each other.
+    sweeps: Option<Sweeps>,
+}
+
+/// Sweeps over rows that a loop repeats, each of which needs some rows of the one before it.
+struct Sweeps {
+    /// What that loop counts.
+    time: IterId,
+    /// By how many rows a sweep is behind the one before it.
+    lean: i64,
 }
 
 /// The tree in which recurrences along rows run several rows at a time, but for the loops that are vector loops; none if there are none.
@@ -76,7 +89,8 @@ fn recognise(scop: &Scop, branches: &[Branch], start: usize, vectors: &[LoopId])
     let candidates = [(outer, false), (inner.1, true)];
     let mut usable = candidates.into_iter().filter(|(_, is_inner)| !is_inner || shared);
     usable.find_map(|(along, is_inner)| {
-        let rows = Rows::new(scop, inside, group.clone(), outer_level, along)?;
+        let mut rows = Rows::new(scop, inside, group.clone(), outer_level, along)?;
+        rows.sweeps = rows.repeated(scop, branches);
         rows.gains(scop, inside, (is_inner, &in_lanes)).then_some(rows)
     })
 }
@@ -95,7 +109,7 @@ impl Rows {
                 }
             }
         }
-        let rows = Rows { group, level, along: (along, counted), across, behind: 0 };
+        let rows = Rows { group, level, along: (along, counted), across, behind: 0, sweeps: None };
         let behind = rows.distance(scop, inside)?;
         Some(Rows { behind, ..rows })
     }
@@ -134,6 +148,23 @@ impl Rows {
             }
         }
         Some(behind)
+    }
+
+    /// The sweeps, if the rows are all that a loop around them has, and wait for each other.
+    fn repeated(&self, scop: &Scop, branches: &[Branch]) -> Option<Sweeps> {
+        let ([branch], [_]) = (&branches[self.group.clone()], self.across.as_slice()) else { return None };
+        let (id, expr) = branch.entries[self.level.checked_sub(1)?].as_loop()?;
+        let alone = branches.iter().filter(|other| other.level_of(id).is_some()).count() == 1;
+        if !alone || self.behind == 0 {
+            return None;
+        }
+        let statement = scop.at(branch.statement);
+        let touched = std::iter::once(&statement.write).chain(&statement.reads);
+        let same = touched.filter(|access| access.array == statement.write.array);
+        let rows = same.map(|access| Some(self.touch(0, access)?.across)).collect::<Option<Vec<i64>>>()?;
+        let written = rows.first()?;
+        let lean = rows.iter().map(|row| (row - written).abs()).max()?;
+        Some(Sweeps { time: expr.as_iter()?, lean })
     }
 
     /// Where an access is, seen from the row and the place on it.
@@ -181,14 +212,25 @@ impl Rows {
             loops.push(Loop { kind, ..Loop::named("rows") });
             LoopId(loops.len() as u32 - 1)
         };
-        let tiles = fresh(LoopKind::Serial);
+        let [waves, tile, step, tiles] = [(); 4].map(|()| fresh(LoopKind::Serial));
         let along = fresh(LoopKind::Serial);
         let several = self.group.len() > 1;
         for (number, branch) in branches[self.group.clone()].iter_mut().enumerate() {
             let row = Affine::iter(self.across[number]);
             let on = self.along.1[number].add_scaled(&row, self.behind)?;
             branch.entries.truncate(self.level);
-            branch.entries.push(Entry::Loop(tiles, row.div(ROWS)?));
+            if let Some(Sweeps { time, lean }) = &self.sweeps {
+                let time = Affine::iter(*time);
+                let leaning = row.add_scaled(&time, *lean)?;
+                branch.entries.pop();
+                branch.entries.push(Entry::Loop(waves, leaning.div(TILE)?.add(&time)?));
+                branch.entries.push(Entry::Loop(tile, leaning.div(TILE)?));
+                branch.entries.push(Entry::Loop(tiles, leaning.div(ROWS)?));
+                // A tile is of one step.
+                branch.entries.push(Entry::Loop(step, time));
+            } else {
+                branch.entries.push(Entry::Loop(tiles, row.div(ROWS)?));
+            }
             branch.entries.push(Entry::Loop(along, on));
             branch.entries.extend(several.then_some(Entry::Place(number as i64)));
             branch.entries.push(Entry::Loop(fresh(LoopKind::Unrolled), row));

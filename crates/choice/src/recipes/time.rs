@@ -3,6 +3,8 @@
 //! Each step reads what the one before it wrote, so arrays that are larger than a cache are fetched anew in every step. Run in tiles of several
 //! steps and a part of the cells each, they are fetched once per tile. A tile leans by as many cells per step as values travel
 //! in one, and statements that read ahead follow at a distance; both are found from the constant distances between accesses.
+//! Since values then travel from a tile only to later steps and to later rows, tiles that lie on a diagonal of the two have nothing to do
+//! with each other: the outermost loop counts these waves, and the next one the tiles of a wave, which threads share.
 //! The innermost loops stay apart, one per statement, so that lanes run along them.
 //! Not here: sweeps whose steps are ordered in themselves (`interleave`).
 
@@ -173,7 +175,8 @@ impl Sweeps {
             loops.push(Loop::named(name));
             LoopId(loops.len() as u32 - 1)
         };
-        let tiles: Vec<LoopId> = (0..=rank).map(|_| fresh("tile")).collect();
+        let waves = fresh("wave");
+        let tiles: Vec<LoopId> = (0..rank).map(|_| fresh("tile")).collect();
         let step = fresh("step");
         let rows: Vec<LoopId> = (0..rank - 1).map(|_| fresh("row")).collect();
         for (order, sweep) in self.sweeps.iter().enumerate() {
@@ -191,9 +194,10 @@ impl Sweeps {
             });
             let inner = inner.cloned();
             branch.entries.truncate(self.level);
-            branch.entries.push(Entry::Loop(tiles[0], time.div(steps)?));
+            let wave = time.div(steps)?.add(&leaning(0)?.div(sizes[0])?)?;
+            branch.entries.push(Entry::Loop(waves, wave));
             for dimension in 0..rank {
-                branch.entries.push(Entry::Loop(tiles[dimension + 1], leaning(dimension)?.div(sizes[dimension])?));
+                branch.entries.push(Entry::Loop(tiles[dimension], leaning(dimension)?.div(sizes[dimension])?));
             }
             branch.entries.push(Entry::Loop(step, time.clone()));
             for (dimension, row) in rows.iter().enumerate() {
