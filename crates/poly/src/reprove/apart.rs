@@ -158,6 +158,8 @@ struct Place {
 struct Hints {
     /// The dimension in which they are apart.
     dimension: usize,
+    /// Whether the last of them took weights.
+    weighed: bool,
     /// Why they are.
     proofs: Proofs,
 }
@@ -167,7 +169,11 @@ fn is_apart(before: &Place, after: &Place, facts: &mut Facts, hints: &mut Hints)
     let cells = before.cell.iter().zip(&after.cell);
     let pairs: Vec<(&Value, &Value)> = cells.filter_map(|(a, b)| a.as_ref().zip(b.as_ref())).collect();
     let proofs = &mut hints.proofs;
-    if !proofs.is_empty() && facts.while_equal(&pairs, |forms| proofs.fit(forms)) {
+    let mut weigh =
+        |facts: &mut Facts| facts.while_equal(&pairs, |forms| proofs.fit(forms) || contradict(forms, proofs));
+    // Where weights were needed once, they most likely are again, and substitution would take longer to find nothing.
+    let weighed = hints.weighed;
+    if weighed && weigh(facts) {
         return true;
     }
     let dimensions = (0..pairs.len()).map(|number| (number + hints.dimension) % pairs.len());
@@ -178,5 +184,6 @@ fn is_apart(before: &Place, after: &Place, facts: &mut Facts, hints: &mut Hints)
             return true;
         }
     }
-    facts.while_equal(&pairs, |forms| contradict(forms, proofs))
+    hints.weighed = !weighed && weigh(facts);
+    hints.weighed
 }

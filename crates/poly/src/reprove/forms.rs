@@ -345,7 +345,9 @@ impl Facts {
             self.learn_order(a, b);
             self.learn_order(b, a);
         }
-        let found = look(&self.forms());
+        // What is about the pair comes first, with the distance that was learnt last: then like facts of other pairs have like numbers.
+        let (around, pair) = self.facts.split_at(mark.facts.saturating_sub(1));
+        let found = look(&pair.iter().chain(around).map(|fact| &fact.form).collect::<Vec<_>>());
         self.forget(mark);
         found
     }

@@ -22,11 +22,6 @@ const SMALL: f64 = 1e-9;
 pub(super) struct Proofs(Vec<Vec<usize>>);
 
 impl Proofs {
-    /// Whether there are none.
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Whether one of them shows of these forms, too, that they contradict each other.
     pub(super) fn fit(&mut self, forms: &[&Form]) -> bool {
         let known = self.0.iter().position(|chosen| is_contradiction(forms, chosen));
