@@ -99,7 +99,7 @@ pub fn compile_with(kernel: &loops::Verified, options: &Options) -> diag::Result
     context.func.signature = signature(module);
     // Where subscripts are checked one by one, iterations run so, too.
     let checked = options.check_bounds || !kernel.is_in_bounds();
-    let lowered = if checked { Vec::new() } else { leaves::lower(kernel, module)? };
+    let lowered = if checked { Vec::new() } else { leaves::lower(kernel, tier, module)? };
     let has_lanes = |r#for: &loops::For| lowered.iter().any(|leaf| leaf.has_lanes_of(r#for));
     let kernel = &kernel.with_sums_spread(|r#for| !has_lanes(r#for));
     let emitted = emit::emit(kernel, options, &lowered, module, &mut context.func)?;

@@ -9,7 +9,8 @@ use cranelift_module::{FuncId, Linkage, Module};
 use loops::{Expr, For, Index, Kernel, Stmt, Visit, extremum_operands};
 
 use crate::compile::{bug, check_time, disassemble};
-use crate::lanes::lower::{Lower, Lowered, vector_loops};
+use crate::lanes::lower::{Argument, Lower, Lowered, vector_loops};
+use crate::lanes::x86::Wide;
 use crate::lanes::{self, clif, signature, x86};
 use crate::linear::Linear;
 use crate::{Tier, isa};
@@ -43,14 +44,17 @@ impl Leaf {
 }
 
 /// Lowers every vector loop, with the short loops around it where they can be, and declares the functions of those that have lanes.
-pub(crate) fn lower(kernel: &Kernel, module: &mut JITModule) -> diag::Result<Vec<Leaf>> {
+pub(crate) fn lower(kernel: &Kernel, tier: Tier, module: &mut JITModule) -> diag::Result<Vec<Leaf>> {
     let mut roots = Roots { kernel, found: Vec::new() };
     roots.block(&kernel.body);
     let mut leaves: Vec<Leaf> = Vec::new();
     for (root, lowered) in roots.found {
         let name = kernel.vars[root.var.index()].clone();
         let made = match lowered {
-            Ok(lowered) => {
+            Ok(mut lowered) => {
+                if tier.wide() == Some(Wide::Avx512) {
+                    lowered.program = lanes::slide(&lowered.program, &regions(&lowered.arguments))?;
+                }
                 let (symbol, signature) = (format!("leaf {} {} {name}", leaves.len(), kernel.name), signature(module));
                 let function = module.declare_function(&symbol, Linkage::Local, &signature).map_err(bug)?;
                 Ok((function, lowered))
@@ -60,6 +64,16 @@ pub(crate) fn lower(kernel: &Kernel, module: &mut JITModule) -> diag::Result<Vec
         leaves.push(Leaf { vectors: vector_loops(&root), root, name, made });
     }
     Ok(leaves)
+}
+
+/// Which array the word in each slot is an address into: 0 for the slots themselves, then by number.
+fn regions(arguments: &[Argument]) -> Vec<Option<u32>> {
+    let region = |argument: &Argument| match argument {
+        Argument::Address(array, _) => Some(array.0 + 1),
+        Argument::Block => Some(0),
+        _ => None,
+    };
+    arguments.iter().map(region).collect()
 }
 
 /// The loops that leaves are made of, each once, and what lowering made of them.

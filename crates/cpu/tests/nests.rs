@@ -98,7 +98,11 @@ impl Writer {
                 _ => format!("B[{far}]"),
             };
         }
-        let (l, r) = (self.value(which, depth - 1), self.value(which, depth - 1));
+        let (l, r) = if self.random.below(4) == 0 {
+            self.neighbours(which)
+        } else {
+            (self.value(which, depth - 1), self.value(which, depth - 1))
+        };
         if ty == "bool" {
             return match self.random.below(5) {
                 0 => format!("({l} and {r})"),
@@ -126,6 +130,15 @@ impl Writer {
             // A literal takes the sign as its own, which not every type has.
             _ if l.starts_with(|first: char| first.is_ascii_digit()) => l,
             _ => format!("(-{l})"),
+        }
+    }
+
+    /// Two elements beside each other.
+    fn neighbours(&mut self, which: usize) -> (String, String) {
+        let (small, far) = (self.small(), self.far());
+        match which {
+            0 => (format!("A[{small}, {far}]"), format!("A[{small}, {far} + 1]")),
+            _ => (format!("B[{far}]"), format!("B[{far} + 1]")),
         }
     }
 
@@ -301,8 +314,17 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// Runs one nest everywhere; why it has no lanes, if so.
-fn check(seed: u64) -> Option<String> {
+/// What became of one nest.
+#[derive(Default)]
+struct Checked {
+    /// Why it has no lanes, if so.
+    reason: Option<String>,
+    /// Whether neighbours are made of each other instead of loaded; known of few.
+    slides: bool,
+}
+
+/// Runs one nest everywhere.
+fn check(seed: u64) -> Checked {
     let (text, [a, b], n) = nest(seed);
     let size = n as usize;
     let kernel = verified(&text);
@@ -323,12 +345,12 @@ fn check(seed: u64) -> Option<String> {
     run_loops(&kernel, &mut in_order).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
     run_concurrently(&kernel, &mut in_lockstep, seed).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
     assert_eq!(in_order.arrays, in_lockstep.arrays, "seed {seed}: lanes depend on each other\n{text}");
-    let mut reason = None;
+    let mut checked = Checked::default();
     // The first two differ little, and most of the time goes into code for them.
     let skipped = if seed.is_multiple_of(4) { None } else { Some(Tier::V2) };
     for tier in Tier::ALL.into_iter().filter(|tier| tier.is_available() && Some(*tier) != skipped) {
         // The lanes are the same on every tier; text takes longer than code.
-        let keep_text = tier == Tier::Baseline;
+        let keep_text = tier == Tier::Baseline || tier == Tier::V4 && seed.is_multiple_of(8);
         let compiled = compiled_with(&text, &Options { keep_text, tier: Some(tier), ..Options::default() });
         let mut found = arrays.to_vec();
         let called = compiled.call(&[n], &[scalar], &mut buffers(&kernel, &mut found));
@@ -340,21 +362,26 @@ fn check(seed: u64) -> Option<String> {
                 compiled.lanes()
             );
         }
-        reason = compiled.lanes().strip_prefix('#').map(|reason| reason.trim().to_owned()).or(reason);
+        let reason = compiled.lanes().strip_prefix('#').map(|reason| reason.trim().to_owned());
+        checked.reason = reason.or(checked.reason);
+        checked.slides |= compiled.lanes().contains("= slide");
     }
-    reason
+    checked
 }
 
 #[test]
 fn random_nests_agree() {
     let (first, count) = (setting("FARKAS_NESTS_SEED", 1), setting("FARKAS_NESTS_COUNT", 2_000));
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
-    let part = |thread: u64| (first + thread..first + count).step_by(threads as usize).filter_map(check).collect();
-    let reasons: Vec<Vec<String>> = std::thread::scope(|scope| {
+    let part = |thread: u64| (first + thread..first + count).step_by(threads as usize).map(check).collect();
+    let checked: Vec<Vec<Checked>> = std::thread::scope(|scope| {
         let parts: Vec<_> = (0..threads).map(|thread| scope.spawn(move || part(thread))).collect();
         parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     });
-    let mut reasons = reasons.concat();
+    let checked: Vec<Checked> = checked.into_iter().flatten().collect();
+    let slides = checked.iter().filter(|checked| checked.slides).count() as u64;
+    assert!(!Tier::V4.is_available() || slides * 400 > count, "only {slides} of {count} nests have neighbours");
+    let mut reasons: Vec<String> = checked.into_iter().filter_map(|checked| checked.reason).collect();
     let without = reasons.len() as u64;
     reasons.sort();
     reasons.dedup();

@@ -225,6 +225,49 @@ kernel transpose(N, M; x: in f32[N, M], y: out f32[M, N]) {
     assert!(lanes.contains(" by v"), "{lanes}");
 }
 
+/// One element of an array and its neighbours, row by row, for few lanes and none at all. The rows begin and end with their array, so that a lane
+/// too many is outside.
+fn neighbours(ty: &str, lanes: u32, to: &str, n: i64) -> String {
+    let text = format!(
+        "kernel neighbours(N; A: inout {ty}[3, N + 5], B: inout {ty}[3, N + 5]) {{
+            for p in 0..3 {{
+                vector({lanes}) for i in 0..N {{
+                    {to}[p, i] = A[p, i + 5] - A[p, i] - A[p, i + 2] - A[p, i + 1]
+                }}
+            }}
+        }}"
+    );
+    let length = 3 * (n as usize + 5);
+    let data = || match ty {
+        "f64" => Data::from((0..length).map(|at| (at * 31 % 17) as f64 / 7.0).collect::<Vec<_>>()),
+        "f32" => floats(length),
+        _ => Data::from((0..length).map(|at| (at * 31 % 17) as i32).collect::<Vec<_>>()),
+    };
+    agree(&text, &[n], &[], &[data(), data()])
+}
+
+#[test]
+fn neighbours_are_loaded_once() {
+    let slides = |lanes: &str| lanes.matches("slide").count();
+    for ty in ["f32", "f64", "i32"] {
+        for lanes in [2, 8, 16, 32] {
+            let all = i64::from(lanes);
+            for n in [0, 1, all - 1, all, all + 1, 2 * all, 2 * all + 3] {
+                let text = neighbours(ty, lanes, "B", n);
+                // The first one reaches too far for two lanes; only AVX-512 shifts lanes for as much as it takes to load them.
+                let expected = match (Tier::V4.is_available(), lanes) {
+                    (false, _) => 0,
+                    (true, 2) => 1,
+                    (true, _) => 3,
+                };
+                assert_eq!(slides(&text), expected, "{text}");
+            }
+            // What is stored in one turn is not what the next one would have loaded.
+            assert_eq!(slides(&neighbours(ty, lanes, "A", 2 * all + 3)), 0);
+        }
+    }
+}
+
 #[test]
 fn a_tier_that_the_host_lacks_is_refused() {
     for tier in Tier::ALL {

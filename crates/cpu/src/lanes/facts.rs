@@ -202,7 +202,7 @@ fn spread(body: &[Stmt], uniform: &mut [bool]) -> bool {
         match stmt {
             Stmt::Let(value, op) => {
                 let same = match op {
-                    Op::Iota | Op::Prefix(_) | Op::Gather { .. } => false,
+                    Op::Iota | Op::Prefix(_) | Op::Gather { .. } | Op::Slide(..) => false,
                     Op::Load { access, mask, .. } => *access == Access::Same && mask.is_none(),
                     Op::Reduce(..) => true,
                     _ => op.operands().into_iter().all(|operand| uniform[operand.index()]),

@@ -182,6 +182,9 @@ pub enum Op {
     Bitcast(ValueId),
     /// Where the mask is set the second, elsewhere the third.
     Select(ValueId, ValueId, ValueId),
+    /// Lane `l` is lane `l + n` of the two, one after the other: the end of the first and the first `n` lanes of the second. `n` is from 1
+    /// to less than there are lanes; elements of 4 and 8 bytes only.
+    Slide(ValueId, ValueId, u32),
     /// All lanes combined in a fixed order: lane `l` with lane `l + n/2`, for `n` = lanes, halved until one is left.
     /// Every lane of the result holds it.
     Reduce(BinaryOp, ValueId),
@@ -401,7 +404,7 @@ impl Op {
             Op::FromWord(a) | Op::Convert(a) | Op::Bitcast(a) | Op::Prefix(a) => vec![a],
             Op::Unary(_, a) | Op::Shift(_, a, _) | Op::Reduce(_, a) => vec![a],
             Op::Word(_, a, b) => vec![a, b],
-            Op::Binary(_, a, b) | Op::Compare(_, a, b) => vec![a, b],
+            Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Slide(a, b, _) => vec![a, b],
             Op::Fma(a, b, c) | Op::Select(a, b, c) => vec![a, b, c],
             Op::Load { at, access, mask } => at.operands().chain(access.operand()).chain(mask).collect(),
             Op::Gather { base, index, mask } => [base, index].into_iter().chain(mask).collect(),
@@ -421,6 +424,7 @@ impl Op {
             Op::Prefix(a) => Op::Prefix(f(a)),
             Op::Unary(op, a) => Op::Unary(op, f(a)),
             Op::Shift(op, a, bits) => Op::Shift(op, f(a), bits),
+            Op::Slide(a, b, by) => Op::Slide(f(a), f(b), by),
             Op::Reduce(op, a) => Op::Reduce(op, f(a)),
             Op::Word(op, a, b) => Op::Word(op, f(a), f(b)),
             Op::Binary(op, a, b) => Op::Binary(op, f(a), f(b)),

@@ -10,6 +10,7 @@ mod ir;
 pub(crate) mod lower;
 mod print;
 mod read;
+mod slide;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -26,6 +27,7 @@ pub use ir::{
     is_element,
 };
 pub use read::{ReadError, parse};
+pub(crate) use slide::slide;
 pub use verify::{Verified, verify};
 
 /// The signature of a leaf: the address of its block of arguments, and the status. The convention is the same on every

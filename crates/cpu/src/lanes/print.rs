@@ -92,6 +92,7 @@ fn op_text(f: &mut Formatter<'_>, op: &Op) -> fmt::Result {
         Op::Convert(a) => write!(f, "convert {a}"),
         Op::Bitcast(a) => write!(f, "bitcast {a}"),
         Op::Select(mask, a, b) => write!(f, "select {mask}, {a}, {b}"),
+        Op::Slide(a, b, by) => write!(f, "slide {a}, {b}, {by}"),
         Op::Reduce(op, a) => write!(f, "reduce.{} {a}", op.name()),
         Op::Prefix(count) => write!(f, "prefix {count}"),
         Op::Compare(op, a, b) => write!(f, "{} {a}, {b}", op.name()),

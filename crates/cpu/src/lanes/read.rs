@@ -159,6 +159,11 @@ fn op_of(text: &str, ty: Type, mask: Option<ValueId>) -> Read<Op> {
         "iota" => return Ok(Op::Iota),
         "fma" => return values(rest).map(|[a, b, c]| Op::Fma(a, b, c)),
         "select" => return values(rest).map(|[a, b, c]| Op::Select(a, b, c)),
+        "slide" => {
+            let (operands, by) = rest.rsplit_once(',').ok_or("expected a number of lanes")?;
+            let [a, b] = values(operands)?;
+            return Ok(Op::Slide(a, b, number(by)?));
+        }
         "convert" => return Ok(Op::Convert(value(rest)?)),
         "bitcast" => return Ok(Op::Bitcast(value(rest)?)),
         "prefix" => return Ok(Op::Prefix(value(rest)?)),

@@ -236,6 +236,12 @@ impl Verifier<'_> {
                 self.expect(*a, ty)?;
                 self.expect(*b, ty)
             }
+            Op::Slide(a, b, by) => {
+                ensure(matches!(element?.bytes(), 4 | 8), || format!("a slide of {ty}"))?;
+                ensure((1..self.program.lanes).contains(by), || format!("a slide by {by} lanes"))?;
+                self.expect(*a, ty)?;
+                self.expect(*b, ty)
+            }
             Op::Reduce(op, a) => {
                 self.expect(*a, ty)?;
                 use BinaryOp::*;

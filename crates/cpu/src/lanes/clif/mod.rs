@@ -229,6 +229,12 @@ impl Emitter<'_> {
                     })
                     .collect()
             }
+            Op::Slide(a, b, by) => {
+                let ty = self.element(value)?;
+                pieces
+                    .map(|position| self.slid(ty, a, b, position + by as usize / self.cut.group as usize, by))
+                    .collect()
+            }
             Op::Reduce(op, a) => vec![self.reduce(value, op, a)?],
             Op::Prefix(count) => pieces.map(|position| self.prefix(count, position)).collect(),
             Op::Compare(op, a, b) => {
@@ -320,11 +326,37 @@ impl Emitter<'_> {
 
     /// Bytes of `x` in another order, as a vector of the same type.
     fn shuffle(&mut self, x: ClifValue, order: [u8; 16]) -> ClifValue {
+        self.shuffle_both(x, x, order)
+    }
+
+    /// Bytes of `x`, counted from 0, and of `y`, from 16.
+    fn shuffle_both(&mut self, x: ClifValue, y: ClifValue, order: [u8; 16]) -> ClifValue {
         let ty = self.b.func.dfg.value_type(x);
         let order = self.b.func.dfg.immediates.push(ConstantData::from(&order[..]));
-        let bytes = self.cast(types::I8X16, x);
-        let moved = self.b.ins().shuffle(bytes, bytes, order);
+        let (x, y) = (self.cast(types::I8X16, x), self.cast(types::I8X16, y));
+        let moved = self.b.ins().shuffle(x, y, order);
         self.cast(ty, moved)
+    }
+
+    /// The lanes that begin `by` behind the start of a piece, of two values one after the other; `piece` is the one that they begin in.
+    fn slid(&mut self, ty: ScalarType, a: ValueId, b: ValueId, piece: usize, by: u32) -> ClifValue {
+        let (group, pieces) = (self.cut.group, self.cut.pieces as usize);
+        let [low, high] = [piece, piece + 1].map(|piece| match piece.checked_sub(pieces) {
+            None => self.piece(a, piece),
+            Some(piece) => self.piece(b, piece.min(pieces - 1)),
+        });
+        if by.is_multiple_of(group) {
+            return low;
+        }
+        let (whole, start) = (group as usize * ty.bytes(), (by % group) as usize * ty.bytes());
+        self.shuffle_both(
+            low,
+            high,
+            std::array::from_fn(|byte| match byte + start {
+                from if from < whole => from as u8,
+                from => (16 + (from - whole) % whole) as u8,
+            }),
+        )
     }
 
     fn unary(&mut self, value: ValueId, op: UnaryOp, x: ClifValue) -> ClifValue {

@@ -180,6 +180,10 @@ impl Run<'_> {
             Op::Select(mask, a, b) => {
                 each(&|lane| if self.lane(mask, lane) != 0 { self.lane(a, lane) } else { self.lane(b, lane) })
             }
+            Op::Slide(a, b, by) => each(&|lane| match lane + by as usize {
+                from if from < lanes => self.lane(a, from),
+                from => self.lane(b, from - lanes),
+            }),
             Op::Reduce(op, a) => {
                 let mut parts: Vec<u64> = (0..lanes).map(|lane| self.lane(a, lane)).collect();
                 while parts.len() > 1 {

@@ -182,7 +182,7 @@ impl Generator<'_> {
     fn stmt(&mut self, body: &mut Vec<Stmt>) {
         let ty = self.ty();
         let lanes = Type::Lanes(ty);
-        match self.random.below(24) {
+        match self.random.below(25) {
             0 | 1 => {
                 let op = self.load(body, ty);
                 self.define(body, lanes, op);
@@ -243,6 +243,11 @@ impl Generator<'_> {
                 self.define(body, lanes, Op::Fma(a, b, c));
             }
             17 if self.types.contains(&ScalarType::I64) => self.indexed(body, ty),
+            20 if matches!(ty.bytes(), 4 | 8) && self.program.lanes > 1 => {
+                let by = 1 + self.random.below(self.program.lanes as usize - 1) as u32;
+                let (a, b) = (self.lanes(body, ty), self.lanes(body, ty));
+                self.define(body, lanes, Op::Slide(a, b, by));
+            }
             18 => {
                 let op = self.random.of(CompareOp::ALL);
                 let (a, b) = (self.lanes(body, ty), self.lanes(body, ty));

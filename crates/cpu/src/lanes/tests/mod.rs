@@ -3,4 +3,5 @@
 
 mod generate;
 mod random;
+mod slide;
 mod text;

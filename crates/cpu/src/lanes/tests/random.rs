@@ -9,17 +9,17 @@ use crate::lanes::verify::{Verified, verify};
 use crate::lanes::x86::{self, Wide};
 use crate::lanes::{Outcome, evaluate, parse};
 
-fn setting(name: &str, default: u64) -> u64 {
+pub(super) fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
 /// One program with its arguments and what it should do.
-struct Case {
+pub(super) struct Case {
     seed: u64,
-    program: Verified,
+    pub(super) program: Verified,
     slots: Vec<u64>,
     memory: Vec<u8>,
-    expected: Vec<u8>,
+    pub(super) expected: Vec<u8>,
     outcome: Outcome,
 }
 
@@ -41,7 +41,7 @@ fn case(seed: u64) -> Option<Case> {
 }
 
 /// What a program should do, if it stays inside its memory.
-fn run(seed: u64, program: Verified, slots: Vec<u64>, memory: Vec<u8>) -> Option<Case> {
+pub(super) fn run(seed: u64, program: Verified, slots: Vec<u64>, memory: Vec<u8>) -> Option<Case> {
     let mut expected = memory.clone();
     let outcome = evaluate(&program, &slots, 0, &mut expected).ok()?;
     Some(Case { seed, program, slots, memory, expected, outcome })
@@ -132,7 +132,7 @@ fn random_programs_agree() {
     }
 }
 
-fn check(cases: &[Case]) {
+pub(super) fn check(cases: &[Case]) {
     let mut leaves = Leaves::new().expect("a module");
     let mut runs = Vec::new();
     for (position, case) in cases.iter().enumerate() {

@@ -147,6 +147,9 @@ families! {
     BROADCASTQ: VEX_Vpbroadcastq_xmm_xmmm64, EVEX_Vpbroadcastq_xmm_k1z_xmmm64;
     PSHUFD: VEX_Vpshufd_xmm_xmmm128_imm8, EVEX_Vpshufd_xmm_k1z_xmmm128b32_imm8;
     PSHUFB: VEX_Vpshufb_xmm_xmm_xmmm128, EVEX_Vpshufb_xmm_k1z_xmm_xmmm128;
+    PALIGNR: VEX_Vpalignr_xmm_xmm_xmmm128_imm8, EVEX_Vpalignr_xmm_k1z_xmm_xmmm128_imm8;
+    VALIGND: _, EVEX_Valignd_xmm_k1z_xmm_xmmm128b32_imm8;
+    VALIGNQ: _, EVEX_Valignq_xmm_k1z_xmm_xmmm128b64_imm8;
     PUNPCKLWD: VEX_Vpunpcklwd_xmm_xmm_xmmm128, EVEX_Vpunpcklwd_xmm_k1z_xmm_xmmm128;
     PUNPCKLDQ: VEX_Vpunpckldq_xmm_xmm_xmmm128, EVEX_Vpunpckldq_xmm_k1z_xmm_xmmm128b32;
     PUNPCKLQDQ: VEX_Vpunpcklqdq_xmm_xmm_xmmm128, EVEX_Vpunpcklqdq_xmm_k1z_xmm_xmmm128b64;

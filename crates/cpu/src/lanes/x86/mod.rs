@@ -2,13 +2,14 @@
 //!
 //! In: a verified program.  Out: bytes of a leaf function by the System V convention: the address of the argument block
 //! in `rdi`, the status in `eax`.
-//! Selection (`select`) makes instructions over virtual registers, `allocate` gives them registers, `encode` bytes.
+//! Selection (`select`) makes instructions over virtual registers, `unread` takes back those in vain, `allocate` gives them registers, `encode` bytes.
 
 mod allocate;
 mod encode;
 mod family;
 mod machine;
 mod select;
+mod unread;
 
 pub(crate) use encode::disassemble;
 
@@ -59,6 +60,7 @@ pub(crate) struct Leaf {
 pub(crate) fn emit(program: &Verified, wide: Wide) -> diag::Result<Leaf> {
     let wide512 = wide == Wide::Avx512;
     let mut stream = select::select(program, wide512)?;
+    unread::drop_unread(&mut stream);
     let allocation = allocate::allocate(&mut stream, wide512)?;
     let code = encode::encode(&stream, &allocation, wide512)?;
     Ok(Leaf { code, spills: allocation.spills, repeated: allocation.repeated })

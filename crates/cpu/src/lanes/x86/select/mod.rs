@@ -13,6 +13,7 @@ mod loops;
 mod masks;
 mod memory;
 mod scattered;
+mod slide;
 mod unsigned;
 mod words;
 
@@ -120,6 +121,7 @@ impl Selector<'_> {
                 Ok(())
             }
             Op::Select(mask, a, b) => self.select(value, mask, a, b),
+            Op::Slide(a, b, by) => self.slide(value, a, b, by),
             Op::Reduce(op, a) => self.reduce(value, op, a),
             Op::Prefix(count) => self.prefix(value, count),
             Op::Compare(op, a, b) => self.compare(value, op, a, b),
