@@ -18,7 +18,7 @@ pub(super) struct Facts {
     pub(super) depth: Vec<usize>,
     /// Every lane holds the same.
     pub(super) uniform: Vec<bool>,
-    /// Loads that are left to the one instruction that uses them.
+    /// Loads that are left to the one instruction that uses them, and comparisons of words that nothing but a loop asks.
     pub(super) folded: Vec<bool>,
 }
 
@@ -149,12 +149,15 @@ fn count_uses(body: &[Stmt], uses: &mut [u32]) {
     }
 }
 
-/// A load folds into its only use if that stands in the same block with nothing but other values between, so that no
+/// A comparison of words folds into the loop that asks for it: its operands stay what they are. A load folds into its
+/// only use if that stands in the same block with nothing but other values between, so that no
 /// store comes before it.
 fn find_folded(program: &Program, body: &[Stmt], cut: Cut, uses: &[u32], folded: &mut [bool]) {
     let mut waiting: Vec<ValueId> = Vec::new();
+    let mut truths: Vec<ValueId> = Vec::new();
     for stmt in body {
         match stmt {
+            Stmt::Let(value, Op::Word(op, _, _)) if op.is_comparison() => truths.push(*value),
             Stmt::Let(value, op) => {
                 let operands = op.operands();
                 let found = waiting.iter().position(|load| operands.contains(load) && takes_memory(op, *load));
@@ -170,6 +173,7 @@ fn find_folded(program: &Program, body: &[Stmt], cut: Cut, uses: &[u32], folded:
             Stmt::Store { .. } | Stmt::Scatter { .. } => waiting.clear(),
             Stmt::Loop(r#loop) => {
                 waiting.clear();
+                folded[r#loop.trips.index()] = uses[r#loop.trips.index()] == 1 && truths.contains(&r#loop.trips);
                 find_folded(program, &r#loop.body, cut, uses, folded);
             }
         }

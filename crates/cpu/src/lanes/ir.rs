@@ -224,6 +224,13 @@ pub enum WordOp {
     Ne,
 }
 
+impl WordOp {
+    /// Whether the result is 0 or 1.
+    pub(super) fn is_comparison(self) -> bool {
+        matches!(self, WordOp::Lt | WordOp::Le | WordOp::Eq | WordOp::Ne)
+    }
+}
+
 /// On one operand; floats, unless it says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnaryOp {

@@ -21,7 +21,12 @@ impl Nest<'_> {
     /// A vector loop: whole groups of lanes, then the rest under a mask, then what lanes have in common.
     fn vector(&mut self, r#for: &For) -> Lower<()> {
         self.check_locals(r#for)?;
-        let (trips, lo) = self.bounds(r#for)?;
+        let (mut trips, lo) = self.bounds(r#for)?;
+        if self.constant_of(trips).is_none() {
+            // A number below zero would leave a rest.
+            let zero = self.word(0);
+            trips = self.make(Type::Word, Op::Word(WordOp::Max, trips, zero));
+        }
         let pointers = self.state.pointers.clone();
         self.vector = Some(r#for.var);
         self.step = r#for.step;
@@ -38,16 +43,10 @@ impl Nest<'_> {
             }
         };
         self.counted(groups, Some((r#for.var, step)), |nest| nest.stmts(&r#for.body))?;
-        // A number of trips below zero leaves a rest, too.
-        let some = match (self.constant_of(trips), self.constant_of(rest)) {
-            (_, Some(0)) => self.word(0),
-            (Some(trips), _) => self.word(i64::from(trips > 0)),
-            _ => {
-                let zero = self.word(0);
-                let any = self.make(Type::Word, Op::Word(WordOp::Lt, zero, rest));
-                let positive = self.make(Type::Word, Op::Word(WordOp::Lt, zero, trips));
-                self.make(Type::Word, Op::Word(WordOp::And, any, positive))
-            }
+        let zero = self.word(0);
+        let some = match self.constant_of(rest) {
+            Some(rest) => self.word(i64::from(rest > 0)),
+            None => self.make(Type::Word, Op::Word(WordOp::Lt, zero, rest)),
         };
         self.counted(some, None, |nest| {
             let mask = nest.make(Type::Mask, Op::Prefix(rest));

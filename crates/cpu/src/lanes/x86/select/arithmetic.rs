@@ -165,9 +165,9 @@ impl Selector<'_> {
         let ty = self.element(value)?;
         let view = view(self.cut.bytes(ty));
         // A folded load is the last operand; only commutative operations have it first.
-        let (a, b) = if self.loads[a.index()].is_some() { (b, a) } else { (a, b) };
+        let (a, b) = if self.folded[a.index()].is_some() { (b, a) } else { (a, b) };
         for (position, to) in self.result(value).into_iter().enumerate() {
-            if self.loads[b.index()].is_some() {
+            if self.folded[b.index()].is_some() {
                 let mem = self.folded(b, position)?;
                 let x = self.piece(a, position);
                 let family = float_family(op, ty).ok_or_else(|| bug("a folded load of integers"))?;
@@ -182,7 +182,7 @@ impl Selector<'_> {
 
     /// The memory operand of a load that was left to its use.
     fn folded(&mut self, value: ValueId, position: usize) -> diag::Result<Mem> {
-        let Some(Op::Load { at, access, .. }) = self.loads[value.index()] else {
+        let Some(Op::Load { at, access, .. }) = self.folded[value.index()] else {
             return Err(bug("no load was left"));
         };
         let mem = self.memory(&at);
@@ -325,7 +325,7 @@ impl Selector<'_> {
             _ => (family::FMADD231PD, family::FMADD213PD),
         };
         let dies = |value: ValueId| self.facts.last_use[value.index()] == self.position;
-        let is_folded = |value: ValueId| self.loads[value.index()].is_some();
+        let is_folded = |value: ValueId| self.folded[value.index()].is_some();
         // Factors may be exchanged: a load becomes the second, one that may be overwritten the first.
         let exchange = is_folded(a) || !is_folded(b) && dies(b) && !dies(a);
         let (a, b) = if exchange { (b, a) } else { (a, b) };
@@ -456,7 +456,7 @@ impl Selector<'_> {
 }
 
 fn is_folded_in(selector: &Selector<'_>, value: ValueId) -> bool {
-    selector.loads[value.index()].is_some()
+    selector.folded[value.index()].is_some()
 }
 
 /// By size of the element: 1, 2, 4, 8 bytes.

@@ -8,6 +8,9 @@ use crate::lanes::x86::machine::{First, Item, Operand, VReg, View};
 
 impl Selector<'_> {
     pub(super) fn r#loop(&mut self, r#loop: &Loop) -> diag::Result<()> {
+        if let Some(jump) = self.jump_unless(r#loop.trips) {
+            return self.once(r#loop, jump);
+        }
         let entry = self.position;
         let trips = self.constants[r#loop.trips.index()];
         // Before the parameters are set, as one of them may take the register of the number of trips.
@@ -19,18 +22,7 @@ impl Selector<'_> {
                 self.copy(count, trips);
             }
         }
-        let mut taken = Vec::new();
-        for carried in &r#loop.carried {
-            let registers = self.parameter(carried, &r#loop.carried, entry, &taken);
-            taken.extend_from_slice(&registers);
-            self.places[carried.param.index()] = registers;
-        }
-        self.enter(&r#loop.carried);
-        for carried in &r#loop.carried {
-            if self.can_update_in_place(carried, &r#loop.carried) {
-                self.wanted[carried.next.index()] = Some(self.places[carried.param.index()].clone());
-            }
-        }
+        self.start(&r#loop.carried, entry);
         let (head, exit) = (self.stream.label(), self.stream.label());
         if trips.is_none_or(|trips| trips <= 0) {
             let operands = vec![Operand::Reg(count, View::Q), Operand::Reg(count, View::Q)];
@@ -39,19 +31,58 @@ impl Selector<'_> {
         }
         self.stream.items.push(Item::LoopStart);
         self.place_label(head);
-        self.stmts(&r#loop.body)?;
-        self.position += 1;
-        let steps = r#loop.carried.iter().map(|carried| (carried.param, carried.next)).collect::<Vec<_>>();
-        self.move_all(&steps);
+        self.turn(r#loop)?;
         self.general_op(Code::Add_rm64_imm8, count, Operand::Imm(-1));
         self.jump(Code::Jne_rel32_64, head);
         self.stream.items.push(Item::LoopEnd);
         self.place_label(exit);
-        for carried in &r#loop.carried {
+        self.finish(&r#loop.carried);
+        Ok(())
+    }
+
+    /// What happens once or not at all needs no counter, and nothing in it is repeated. The flags say which; values are moved in between, which
+    /// leaves them alone.
+    fn once(&mut self, r#loop: &Loop, jump: Code) -> diag::Result<()> {
+        self.start(&r#loop.carried, self.position);
+        let exit = self.stream.label();
+        self.jump(jump, exit);
+        self.turn(r#loop)?;
+        self.place_label(exit);
+        self.finish(&r#loop.carried);
+        Ok(())
+    }
+
+    /// The registers of the parameters, with what they start as.
+    fn start(&mut self, all: &[Carried], entry: usize) {
+        let mut taken = Vec::new();
+        for carried in all {
+            let registers = self.parameter(carried, all, entry, &taken);
+            taken.extend_from_slice(&registers);
+            self.places[carried.param.index()] = registers;
+        }
+        self.enter(all);
+        for carried in all {
+            if self.can_update_in_place(carried, all) {
+                self.wanted[carried.next.index()] = Some(self.places[carried.param.index()].clone());
+            }
+        }
+    }
+
+    /// The body, and the next values into the registers of the parameters.
+    fn turn(&mut self, r#loop: &Loop) -> diag::Result<()> {
+        self.stmts(&r#loop.body)?;
+        self.position += 1;
+        let steps = r#loop.carried.iter().map(|carried| (carried.param, carried.next)).collect::<Vec<_>>();
+        self.move_all(&steps);
+        Ok(())
+    }
+
+    /// The results are where the parameters were.
+    fn finish(&mut self, all: &[Carried]) {
+        for carried in all {
             self.places[carried.result.index()] = self.places[carried.param.index()].clone();
             self.constants[carried.result.index()] = None;
         }
-        Ok(())
     }
 
     /// Registers for a parameter: those that its result has to be in, or those of an initial value that nobody else

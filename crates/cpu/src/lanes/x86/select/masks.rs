@@ -263,12 +263,17 @@ impl Selector<'_> {
     }
 
     pub(super) fn prefix(&mut self, value: ValueId, count: ValueId) -> diag::Result<()> {
+        let most = self.constants[count.index()].filter(|count| *count >= 0).or(self.most[count.index()]);
         let count = self.word(count);
         let group = i64::from(self.cut.group);
         let pieces = self.result(value);
         let lanes = group * pieces.len() as i64;
         if self.cut.wide512 && group < 32 && lanes <= 64 {
-            let bits = self.prefix_bits(count, 0, lanes);
+            let bits = if most.is_some_and(|most| most <= lanes) {
+                self.low_bits(count)
+            } else {
+                self.prefix_bits(count, 0, lanes)
+            };
             self.cut_bits(&pieces, bits);
             return Ok(());
         }
@@ -312,9 +317,14 @@ impl Selector<'_> {
     /// The same as that many bits, of at most 64.
     fn prefix_bits(&mut self, count: VReg, before: i64, most: i64) -> VReg {
         let rest = self.within(count, before, most);
+        self.low_bits(rest)
+    }
+
+    /// So many ones; from none to all.
+    fn low_bits(&mut self, count: VReg) -> VReg {
         let (ones, bits) = (self.general(), self.general());
         self.set_word(ones, -1);
-        let operands = vec![Operand::Reg(bits, View::Q), Operand::Reg(ones, View::Q), Operand::Reg(rest, View::Q)];
+        let operands = vec![Operand::Reg(bits, View::Q), Operand::Reg(ones, View::Q), Operand::Reg(count, View::Q)];
         self.push(Code::VEX_Bzhi_r64_rm64_r64, First::Written, operands);
         bits
     }

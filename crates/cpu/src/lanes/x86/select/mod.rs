@@ -39,8 +39,9 @@ pub(super) fn select(program: &Verified, wide512: bool) -> diag::Result<Stream> 
         stream: Stream::default(),
         places: vec![Vec::new(); count],
         wanted: vec![None; count],
-        loads: vec![None; count],
+        folded: vec![None; count],
         constants: vec![None; count],
+        most: vec![None; count],
         position: 0,
     };
     selector.stmts(&program.body)?;
@@ -57,9 +58,11 @@ struct Selector<'a> {
     places: Vec<Vec<VReg>>,
     /// Registers that a value has to be made in.
     wanted: Vec<Option<Vec<VReg>>>,
-    /// Loads that wait for their use.
-    loads: Vec<Option<Op>>,
+    /// Loads and comparisons of words that wait for their use.
+    folded: Vec<Option<Op>>,
     constants: Vec<Option<i64>>,
+    /// What words are at most that are not below zero.
+    most: Vec<Option<i64>>,
     position: usize,
 }
 
@@ -86,7 +89,7 @@ impl Selector<'_> {
 
     fn r#let(&mut self, value: ValueId, op: &Op) -> diag::Result<()> {
         if self.facts.folded[value.index()] {
-            self.loads[value.index()] = Some(*op);
+            self.folded[value.index()] = Some(*op);
             return Ok(());
         }
         match *op {

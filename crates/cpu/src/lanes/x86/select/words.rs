@@ -3,7 +3,7 @@
 use iced_x86::Code;
 
 use super::{Selector, bug};
-use crate::lanes::ir::{Address, ValueId, WordOp};
+use crate::lanes::ir::{Address, Op, ValueId, WordOp};
 use crate::lanes::x86::machine::{Base, First, Mem, Operand, VReg, View};
 
 impl Selector<'_> {
@@ -52,8 +52,11 @@ impl Selector<'_> {
     }
 
     pub(super) fn word_op(&mut self, value: ValueId, op: WordOp, a: ValueId, b: ValueId) -> diag::Result<()> {
-        if matches!(op, WordOp::Lt | WordOp::Le | WordOp::Eq | WordOp::Ne) {
+        if op.is_comparison() {
             return self.truth(value, op, a, b);
+        }
+        if op == WordOp::And {
+            self.most[value.index()] = self.constants[b.index()].filter(|bits| *bits >= 0).or(self.most[b.index()]);
         }
         // Sums are made by `lea`, which leaves both operands alone and can work in place.
         let offset = match (op, self.constant32(b)) {
@@ -119,8 +122,8 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// 1 if a comparison holds, else 0. A number that is known stands on the right.
-    fn truth(&mut self, value: ValueId, op: WordOp, a: ValueId, b: ValueId) -> diag::Result<()> {
+    /// Sets the flags for a comparison; returns whether it stands the other way round, with a number that is known on the right.
+    fn ask(&mut self, a: ValueId, b: ValueId) -> bool {
         let turned = self.constant32(a).is_some() && self.constant32(b).is_none();
         let (a, b) = if turned { (b, a) } else { (a, b) };
         let b_operand = match self.constant32(b) {
@@ -128,10 +131,37 @@ impl Selector<'_> {
             None => Operand::Reg(self.word(b), View::Q),
         };
         let a = self.word(a);
+        self.compare_words(a, b_operand);
+        turned
+    }
+
+    /// Sets the flags for a word that is 0 or 1; returns the jump that is taken if it is 0. None if it could be anything else.
+    pub(super) fn jump_unless(&mut self, truth: ValueId) -> Option<Code> {
+        let Some(Op::Word(op, a, b)) = self.folded[truth.index()] else {
+            let at_most_once =
+                self.constants[truth.index()].is_none() && self.most[truth.index()].is_some_and(|most| most <= 1);
+            let register = self.places[truth.index()].first().copied().filter(|_| at_most_once)?;
+            let operands = vec![Operand::Reg(register, View::Q), Operand::Reg(register, View::Q)];
+            self.push(Code::Test_rm64_r64, First::Read, operands);
+            return Some(Code::Je_rel32_64);
+        };
+        Some(match (op, self.ask(a, b)) {
+            (WordOp::Lt, false) => Code::Jge_rel32_64,
+            (WordOp::Lt, true) => Code::Jle_rel32_64,
+            (WordOp::Le, false) => Code::Jg_rel32_64,
+            (WordOp::Le, true) => Code::Jl_rel32_64,
+            (WordOp::Eq, _) => Code::Jne_rel32_64,
+            _ => Code::Je_rel32_64,
+        })
+    }
+
+    /// 1 if a comparison holds, else 0.
+    fn truth(&mut self, value: ValueId, op: WordOp, a: ValueId, b: ValueId) -> diag::Result<()> {
+        self.most[value.index()] = Some(1);
         let (work, one) = (self.general(), self.general());
         self.set_word(one, 1);
         self.set_word(work, 0);
-        self.compare_words(a, b_operand);
+        let turned = self.ask(a, b);
         let code = match (op, turned) {
             (WordOp::Lt, false) => Code::Cmovl_r64_rm64,
             (WordOp::Lt, true) => Code::Cmovg_r64_rm64,
