@@ -148,6 +148,10 @@ families! {
     PSHUFD: VEX_Vpshufd_xmm_xmmm128_imm8, EVEX_Vpshufd_xmm_k1z_xmmm128b32_imm8;
     PSHUFB: VEX_Vpshufb_xmm_xmm_xmmm128, EVEX_Vpshufb_xmm_k1z_xmm_xmmm128;
     PALIGNR: VEX_Vpalignr_xmm_xmm_xmmm128_imm8, EVEX_Vpalignr_xmm_k1z_xmm_xmmm128_imm8;
+    PMOVM2D: _, EVEX_Vpmovm2d_xmm_kr;
+    PMOVM2Q: _, EVEX_Vpmovm2q_xmm_kr;
+    PMOVD2M: _, EVEX_Vpmovd2m_kr_xmm;
+    PMOVQ2M: _, EVEX_Vpmovq2m_kr_xmm;
     VALIGND: _, EVEX_Valignd_xmm_k1z_xmm_xmmm128b32_imm8;
     VALIGNQ: _, EVEX_Valignq_xmm_k1z_xmm_xmmm128b64_imm8;
     PUNPCKLWD: VEX_Vpunpcklwd_xmm_xmm_xmmm128, EVEX_Vpunpcklwd_xmm_k1z_xmm_xmmm128;

@@ -10,7 +10,7 @@ use super::scattered::Lanes;
 use super::{Selector, Source, view};
 use crate::lanes::ir::{Access, Address, ValueId};
 use crate::lanes::x86::family;
-use crate::lanes::x86::machine::{First, Mem, Operand, VReg, View};
+use crate::lanes::x86::machine::{First, Inst, Item, Mem, Operand, VReg, View};
 
 use Source::{As, Imm, Reg};
 
@@ -37,18 +37,25 @@ impl Selector<'_> {
                     let mem = self.further(mem, i64::from(bytes) * position as i64)?;
                     match mask {
                         None => self.load_piece(to, mem, bytes),
-                        Some(mask) => self.load_masked(to, mem, ty, mask, position)?,
+                        Some(mask) => {
+                            let mask = self.mask_for(mask, position, ty.bytes())?;
+                            self.load_masked(to, mem, ty, mask)?;
+                        }
                     }
                 }
                 Ok(())
             }
-            Access::Reversed if mask.is_none() && self.can_reverse(ty) => {
+            Access::Reversed if self.can_reverse(ty) => {
                 let bytes = self.cut.bytes(ty);
                 for (position, to) in self.result(value).into_iter().enumerate() {
                     let mem = self.further(mem, reversed_start(bytes, ty, position))?;
-                    let straight = self.vector();
-                    self.load_piece(straight, mem, bytes);
-                    self.reverse(to, straight, ty)?;
+                    let Some(mask) = mask else {
+                        self.reverse(to, Source::Mem(mem), ty)?;
+                        continue;
+                    };
+                    let (straight, mask) = (self.vector(), self.reversed_mask(mask, position, ty)?);
+                    self.load_masked(straight, mem, ty, mask)?;
+                    self.reverse(to, Reg(straight), ty)?;
                 }
                 Ok(())
             }
@@ -75,18 +82,27 @@ impl Selector<'_> {
                     let mem = self.further(mem, i64::from(bytes) * position as i64)?;
                     match mask {
                         None => self.store_piece(mem, from, bytes),
-                        Some(mask) => self.store_masked(mem, from, ty, mask, position)?,
+                        Some(mask) => {
+                            let mask = self.mask_for(mask, position, ty.bytes())?;
+                            self.store_masked(mem, from, ty, mask)?;
+                        }
                     }
                 }
                 Ok(())
             }
-            Access::Reversed if mask.is_none() && self.can_reverse(ty) => {
+            Access::Reversed if self.can_reverse(ty) => {
                 for position in 0..pieces {
                     let from = self.piece(value, position);
                     let mem = self.further(mem, reversed_start(bytes, ty, position))?;
                     let reversed = self.vector();
-                    self.reverse(reversed, from, ty)?;
-                    self.store_piece(mem, reversed, bytes);
+                    self.reverse(reversed, Reg(from), ty)?;
+                    match mask {
+                        None => self.store_piece(mem, reversed, bytes),
+                        Some(mask) => {
+                            let mask = self.reversed_mask(mask, position, ty)?;
+                            self.store_masked(mem, reversed, ty, mask)?;
+                        }
+                    }
                 }
                 Ok(())
             }
@@ -138,9 +154,8 @@ impl Selector<'_> {
         self.push(code, First::Read, operands);
     }
 
-    fn load_masked(&mut self, to: VReg, mem: Mem, ty: ScalarType, mask: ValueId, position: usize) -> diag::Result<()> {
+    fn load_masked(&mut self, to: VReg, mem: Mem, ty: ScalarType, mask: VReg) -> diag::Result<()> {
         let view = view(self.cut.bytes(ty));
-        let mask = self.mask_for(mask, position, ty.bytes())?;
         if !self.cut.wide512 {
             let family = if ty.bytes() == 4 { family::PMASKLOADD } else { family::PMASKLOADQ };
             return self.op(family, view, to, &[Reg(mask), Source::Mem(mem)]);
@@ -151,16 +166,8 @@ impl Selector<'_> {
         Ok(())
     }
 
-    fn store_masked(
-        &mut self,
-        mem: Mem,
-        from: VReg,
-        ty: ScalarType,
-        mask: ValueId,
-        position: usize,
-    ) -> diag::Result<()> {
+    fn store_masked(&mut self, mem: Mem, from: VReg, ty: ScalarType, mask: VReg) -> diag::Result<()> {
         let view = view(self.cut.bytes(ty));
-        let mask = self.mask_for(mask, position, ty.bytes())?;
         let (memory, from) = (Operand::Mem(mem), Operand::Reg(from, view));
         if !self.cut.wide512 {
             let family = if ty.bytes() == 4 { family::PMASKSTORED } else { family::PMASKSTOREQ };
@@ -232,40 +239,72 @@ impl Selector<'_> {
     }
 
     /// The elements of a piece in the opposite order.
-    fn reverse(&mut self, to: VReg, from: VReg, ty: ScalarType) -> diag::Result<()> {
+    fn reverse(&mut self, to: VReg, from: Source, ty: ScalarType) -> diag::Result<()> {
         let bytes = self.cut.bytes(ty);
-        let lanes = self.cut.group;
         match (bytes, ty.bytes()) {
-            (16, 4) => self.op(family::PSHUFD, View::X, to, &[Reg(from), Imm(0x1b)]),
-            (16, _) => self.op(family::PSHUFD, View::X, to, &[Reg(from), Imm(0x4e)]),
+            (16, 4) => self.op(family::PSHUFD, View::X, to, &[from, Imm(0x1b)]),
+            (16, _) => self.op(family::PSHUFD, View::X, to, &[from, Imm(0x4e)]),
             (32, 8) => {
                 let code = if self.cut.wide512 {
                     Code::EVEX_Vpermq_ymm_k1z_ymmm256b64_imm8
                 } else {
                     Code::VEX_Vpermq_ymm_ymmm256_imm8
                 };
-                let operands = vec![Operand::Reg(to, View::Y), Operand::Reg(from, View::Y), Operand::Imm(0x1b)];
+                let operands = vec![Operand::Reg(to, View::Y), from.operand(View::Y), Operand::Imm(0x1b)];
                 self.push(code, First::Written, operands);
                 Ok(())
             }
             (_, size) => {
-                let order = (0..lanes).rev();
-                let order: Vec<u8> =
-                    order.flat_map(|lane| u64::from(lane).to_le_bytes().into_iter().take(size)).collect();
-                let mem = self.stream.constant(&order);
-                let view = view(bytes);
-                let order = self.op_new(family::LOAD, view, &[Source::Mem(mem)])?;
+                let (view, order) = (view(bytes), self.opposite_order(bytes, size)?);
                 let code = match (self.cut.wide512, view, size) {
                     (false, _, _) => Code::VEX_Vpermd_ymm_ymm_ymmm256,
                     (true, View::Y, _) => Code::EVEX_Vpermd_ymm_k1z_ymm_ymmm256b32,
                     (true, _, 4) => Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32,
                     (true, _, _) => Code::EVEX_Vpermq_zmm_k1z_zmm_zmmm512b64,
                 };
-                let operands = [to, order, from].map(|reg| Operand::Reg(reg, view)).to_vec();
+                let operands = vec![Operand::Reg(to, view), Operand::Reg(order, view), from.operand(view)];
                 self.push(code, First::Written, operands);
                 Ok(())
             }
         }
+    }
+
+    /// The numbers of the elements of a piece, the last one first: in one register for the whole program, as loops ask for them.
+    fn opposite_order(&mut self, bytes: u32, size: usize) -> diag::Result<VReg> {
+        if let Some((_, order)) = self.orders.iter().find(|(known, _)| *known == (bytes, size)) {
+            return Ok(*order);
+        }
+        let lanes = (0..self.cut.group).rev();
+        let order: Vec<u8> = lanes.flat_map(|lane| u64::from(lane).to_le_bytes().into_iter().take(size)).collect();
+        let mem = self.stream.constant(&order);
+        let (order, view) = (self.vector(), view(bytes));
+        let operands = vec![Operand::Reg(order, view), Operand::Mem(mem)];
+        let code = self.code(family::LOAD, view)?;
+        self.prologue.push(Item::Inst(Inst { code, first: First::Written, operands, mask: None, zeroing: false }));
+        self.orders.push(((bytes, size), order));
+        Ok(order)
+    }
+
+    /// A piece of a mask in the opposite order, for elements of a type.
+    fn reversed_mask(&mut self, mask: ValueId, position: usize, ty: ScalarType) -> diag::Result<VReg> {
+        let piece = self.mask_for(mask, position, ty.bytes())?;
+        let lanes = self.vector();
+        if !self.cut.wide512 {
+            self.reverse(lanes, Reg(piece), ty)?;
+            return Ok(lanes);
+        }
+        let view = view(self.cut.bytes(ty));
+        let (to_lanes, to_mask) = match ty.bytes() {
+            4 => (family::PMOVM2D, family::PMOVD2M),
+            _ => (family::PMOVM2Q, family::PMOVQ2M),
+        };
+        let code = self.code(to_lanes, view)?;
+        self.push(code, First::Written, vec![Operand::Reg(lanes, view), Operand::Reg(piece, View::K)]);
+        let (turned, reversed) = (self.vector(), self.mask_register());
+        self.reverse(turned, Reg(lanes), ty)?;
+        let code = self.code(to_mask, view)?;
+        self.push(code, First::Written, vec![Operand::Reg(reversed, View::K), Operand::Reg(turned, view)]);
+        Ok(reversed)
     }
 
     /// Joins 16-byte parts into a piece.

@@ -42,10 +42,14 @@ pub(super) fn select(program: &Verified, wide512: bool) -> diag::Result<Stream> 
         folded: vec![None; count],
         constants: vec![None; count],
         most: vec![None; count],
+        prologue: Vec::new(),
+        orders: Vec::new(),
         position: 0,
     };
     selector.stmts(&program.body)?;
     selector.stream.items.push(Item::Return(0));
+    let items = std::mem::take(&mut selector.stream.items);
+    selector.stream.items = selector.prologue.into_iter().chain(items).collect();
     Ok(selector.stream)
 }
 
@@ -63,6 +67,10 @@ struct Selector<'a> {
     constants: Vec<Option<i64>>,
     /// What words are at most that are not below zero.
     most: Vec<Option<i64>>,
+    /// What comes in front of everything.
+    prologue: Vec<Item>,
+    /// Registers that hold the opposite order of elements, by their size and that of a piece.
+    orders: Vec<((u32, usize), VReg)>,
     position: usize,
 }
 
