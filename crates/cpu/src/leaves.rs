@@ -45,14 +45,15 @@ impl Leaf {
 
 /// Lowers every vector loop, with the short loops around it where they can be, and declares the functions of those that have lanes.
 pub(crate) fn lower(kernel: &Kernel, tier: Tier, module: &mut JITModule) -> diag::Result<Vec<Leaf>> {
-    let mut roots = Roots { kernel, found: Vec::new() };
+    let wide512 = tier.wide() == Some(Wide::Avx512);
+    let mut roots = Roots { kernel, aligns: wide512, found: Vec::new() };
     roots.block(&kernel.body);
     let mut leaves: Vec<Leaf> = Vec::new();
     for (root, lowered) in roots.found {
         let name = kernel.vars[root.var.index()].clone();
         let made = match lowered {
             Ok(mut lowered) => {
-                if tier.wide() == Some(Wide::Avx512) {
+                if wide512 {
                     lowered.program = lanes::slide(&lowered.program, &regions(&lowered.arguments))?;
                 }
                 let (symbol, signature) = (format!("leaf {} {} {name}", leaves.len(), kernel.name), signature(module));
@@ -79,6 +80,8 @@ fn regions(arguments: &[Argument]) -> Vec<Option<u32>> {
 /// The loops that leaves are made of, each once, and what lowering made of them.
 struct Roots<'k> {
     kernel: &'k Kernel,
+    /// Whether whole groups of lanes begin at cache lines where they can.
+    aligns: bool,
     found: Vec<(For, Lower<Lowered>)>,
 }
 
@@ -95,7 +98,7 @@ impl Visit for Roots<'_> {
             return self.descend_stmt(stmt);
         }
         let name = format!("{} {}", self.kernel.name, self.kernel.vars[r#for.var.index()]);
-        match lanes::lower::lower(self.kernel, r#for, &name) {
+        match lanes::lower::lower(self.kernel, r#for, &name, self.aligns) {
             Err(_) if !r#for.kind.is_vector() => self.descend_stmt(stmt),
             lowered => self.found.push((r#for.clone(), lowered)),
         }

@@ -268,6 +268,94 @@ fn neighbours_are_loaded_once() {
     }
 }
 
+/// Iterations before the first whole group, and those that are left over, have a mask each.
+fn masks(text: &str) -> usize {
+    let compiled = compiled_with(text, &Options { keep_text: true, ..Options::default() });
+    compiled.lanes().matches("prefix").count()
+}
+
+/// A sum of rows, with `more` added.
+fn rows(ty: &str, lanes: u32, more: &str) -> String {
+    format!(
+        "kernel rows(LO, HI, M; A: in {ty}[5, M], B: inout {ty}[3, M], s: inout {ty}[]) {{
+            for p in 0..3 {{
+                vector({lanes}) for i in LO..HI {{
+                    B[p, i] += A[p, i] - A[p + 1, i] - A[p + 2, i]
+                    {more}
+                }}
+            }}
+        }}"
+    )
+}
+
+#[test]
+fn whole_groups_begin_at_cache_lines_if_nobody_can_tell() {
+    let at_lines = usize::from(Tier::native() == Tier::V4);
+    assert_eq!(masks(&rows("f64", 16, "")), 1 + at_lines);
+    // Another row that is read or written is no reason, a cell of another iteration is.
+    assert_eq!(masks(&rows("f64", 16, "if 2 * i < M { B[p, i] = A[p, 2 * i] }")), 1 + at_lines);
+    assert_eq!(masks(&rows("f64", 16, "B[p, i] += B[0, i]")), 1);
+    assert_eq!(masks(&rows("f64", 16, "B[p, i] = B[p, i + 1]")), 1);
+    // Which lane a term is added to shows in the sum.
+    assert_eq!(masks(&rows("f64", 16, "s[] += A[p, i]")), 1);
+    // What little can be gained would be lost again.
+    assert_eq!(
+        masks("kernel f(N; A: in f64[2, N], B: out f64[N]) { vector(8) for i in 0..N { B[i] = A[0, i] + A[1, i] } }"),
+        1
+    );
+}
+
+/// Memory in which a copy of `values` begins so many elements behind a cache line, and where that is.
+fn behind_a_line<T: Copy + Default>(values: &[T], offset: usize) -> (Vec<T>, usize) {
+    let line = 64 / size_of::<T>();
+    let mut memory = vec![T::default(); values.len() + 2 * line];
+    let start = (line + offset - (memory.as_ptr().addr() / size_of::<T>()) % line) % line;
+    memory[start..start + values.len()].copy_from_slice(values);
+    (memory, start)
+}
+
+#[test]
+fn rows_that_begin_anywhere_have_the_same_bits() {
+    let compiled: Vec<_> = [8, 16]
+        .into_iter()
+        .flat_map(|lanes| tiers().map(move |tier| (lanes, tier)))
+        .map(|(lanes, tier)| (lanes, tier, compiled_with(&rows("f64", lanes, ""), &options(tier))))
+        .collect();
+    for (lanes, tier, code) in &compiled {
+        let kernel = verified(&rows("f64", *lanes, ""));
+        // Rows that are whole lines apart, and others.
+        for m in [5 * i64::from(*lanes) + 8, 5 * i64::from(*lanes) + 5] {
+            for (offset, other, lo) in
+                (0..8).flat_map(|offset| [(offset, offset, 0), (offset, offset, 3), (offset, 5, 1)])
+            {
+                let all = i64::from(*lanes);
+                for trips in [0, 1, 2 * all, 3 * all - 1, 3 * all, 3 * all + 7, 4 * all + 5] {
+                    let value = |at: usize| (at * 7919 % 97) as f64 / 7.0;
+                    let a: Vec<f64> = (0..5 * m as usize).map(value).collect();
+                    let b: Vec<f64> = (0..3 * m as usize).map(|at| value(at + 11)).collect();
+                    let params = [lo, lo + trips, m];
+                    let arrays = [a.clone().into(), b.clone().into(), vec![0.0].into()].map(Some);
+                    let mut env = Env { params: params.to_vec(), scalars: Vec::new(), arrays: arrays.to_vec() };
+                    run_loops(&kernel, &mut env).unwrap_or_else(|error| panic!("{error}"));
+                    let expected = env.arrays[1].take();
+                    let (a, from) = behind_a_line(&a, offset);
+                    let (mut written, to) = behind_a_line(&b, other);
+                    let (a, cells) = (&a[from..from + 5 * m as usize], &mut written[to..to + b.len()]);
+                    code.call(&params, &[], &mut [a.into(), (&mut *cells).into(), (&mut [0.0][..]).into()])
+                        .unwrap_or_else(|error| panic!("{tier}: {error}"));
+                    let found = Some(Data::from(cells.to_vec()));
+                    assert!(
+                        found == expected,
+                        "{tier}: {lanes} lanes, rows of {m}, {params:?}, from {offset} to {other}"
+                    );
+                    let outside = written[..to].iter().chain(&written[to + b.len()..]);
+                    assert!(outside.into_iter().all(|cell| *cell == 0.0), "{tier}: something outside is written");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_tier_that_the_host_lacks_is_refused() {
     for tier in Tier::ALL {

@@ -9,6 +9,7 @@
 //! that add to one and the same target do so apart, and are combined at the end. Outside of a vector loop all lanes do the same.
 
 mod access;
+mod align;
 mod cells;
 mod clean;
 mod conditions;
@@ -60,8 +61,8 @@ pub(crate) enum Argument {
 /// Why a loop is not lowered.
 pub(crate) type Lower<T> = Result<T, String>;
 
-/// Lowers a loop.
-pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str) -> Lower<Lowered> {
+/// Lowers a loop; `aligns` says whether it pays to begin whole groups of lanes at cache lines.
+pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str, aligns: bool) -> Lower<Lowered> {
     let vectors = vector_loops(r#for);
     let Some(LoopKind::Vector(lanes)) = vectors.first().map(|vector| vector.kind.clone()) else {
         return Err("there is no vector loop in it".to_owned());
@@ -76,6 +77,7 @@ pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str) -> Lower<Lowered> 
     let mut groups = Vec::new();
     for _ in 0..2 {
         let mut nest = Nest::new(kernel, r#for, lanes, name, groups);
+        nest.aligns = aligns;
         nest.root(r#for)?;
         if let Some(program) = nest.finish_if_stable() {
             let arguments = std::mem::take(&mut nest.arguments);
@@ -123,6 +125,7 @@ struct Nest<'k> {
     kernel: &'k Kernel,
     /// Whether all of it is inside of one vector loop.
     is_root_in_lanes: bool,
+    aligns: bool,
     program: Program,
     arguments: Vec<Argument>,
     /// Constants and arguments, in front of everything else.
@@ -179,6 +182,7 @@ impl<'k> Nest<'k> {
         Nest {
             kernel,
             is_root_in_lanes: r#for.kind.is_vector(),
+            aligns: false,
             program,
             arguments: Vec::new(),
             entry: Vec::new(),

@@ -32,6 +32,15 @@ impl Nest<'_> {
         self.step = r#for.step;
         self.start_sums(r#for)?;
         self.enter_loop(r#for.var, lo)?;
+        if let Some(head) = self.head(r#for, trips)? {
+            let zero = self.word(0);
+            let some = self.make(Type::Word, Op::Word(WordOp::Lt, zero, head));
+            self.guarded(some, |nest| {
+                nest.under_prefix(head, &r#for.body)?;
+                nest.advance_by(r#for.var, head)
+            })?;
+            trips = self.make(Type::Word, Op::Word(WordOp::Sub, trips, head));
+        }
         let lanes = i64::from(self.program.lanes);
         let step = lanes.checked_mul(r#for.step).ok_or("a step that is too large")?;
         let (groups, rest) = match self.constant_of(trips) {
@@ -48,20 +57,23 @@ impl Nest<'_> {
             Some(rest) => self.word(i64::from(rest > 0)),
             None => self.make(Type::Word, Op::Word(WordOp::Lt, zero, rest)),
         };
-        self.counted(some, None, |nest| {
-            let mask = nest.make(Type::Mask, Op::Prefix(rest));
-            nest.mask = Some(mask);
-            nest.base_mask = Some(mask);
-            let result = nest.stmts(&r#for.body);
-            nest.mask = None;
-            nest.base_mask = None;
-            result
-        })?;
+        self.guarded(some, |nest| nest.under_prefix(rest, &r#for.body))?;
         self.finish_sums(trips)?;
         self.leave_loop(r#for.var, pointers);
         self.vector = None;
         self.step = 1;
         Ok(())
+    }
+
+    /// The first lanes of a group, so many.
+    fn under_prefix(&mut self, count: ValueId, body: &[Stmt]) -> Lower<()> {
+        let mask = self.make(Type::Mask, Op::Prefix(count));
+        self.mask = Some(mask);
+        self.base_mask = Some(mask);
+        let result = self.stmts(body);
+        self.mask = None;
+        self.base_mask = None;
+        result
     }
 
     /// Locals that the loop sets belong to its iterations.
@@ -270,6 +282,26 @@ impl Nest<'_> {
                 let movement = self.scaled_once(movement, step);
                 let pointer = self.pointer(group)?;
                 let pointer = self.add(pointer, movement);
+                self.state.pointers.insert(group, pointer);
+            }
+        }
+        Ok(())
+    }
+
+    /// The same by a number that is not known.
+    fn advance_by(&mut self, var: VarId, count: ValueId) -> Lower<()> {
+        let value = *self.state.vars.get(&var.0).ok_or("a loop variable without a value")?;
+        let next = self.add(value, count);
+        self.state.vars.insert(var.0, next);
+        for group in 0..self.groups_known {
+            if self.moves(group, var) {
+                let movement = self.movement(group, var)?;
+                let bytes = match self.constant_of(movement) {
+                    Some(movement) => self.times(count, movement),
+                    None => self.make(Type::Word, Op::Word(WordOp::Mul, count, movement)),
+                };
+                let pointer = self.pointer(group)?;
+                let pointer = self.add(pointer, bytes);
                 self.state.pointers.insert(group, pointer);
             }
         }

@@ -56,7 +56,9 @@ impl Selector<'_> {
             return self.truth(value, op, a, b);
         }
         if op == WordOp::And {
-            self.most[value.index()] = self.constants[b.index()].filter(|bits| *bits >= 0).or(self.most[b.index()]);
+            let most =
+                |part: ValueId| self.constants[part.index()].filter(|bits| *bits >= 0).or(self.most[part.index()]);
+            self.most[value.index()] = most(b).or(most(a));
         }
         // Sums are made by `lea`, which leaves both operands alone and can work in place.
         let offset = match (op, self.constant32(b)) {
