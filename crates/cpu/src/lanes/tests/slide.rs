@@ -84,11 +84,11 @@ impl Rows {
             .unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 
-    /// The first element that is read is the first of the memory, so that nothing before it can be.
+    /// The first element that is read is the first of the memory, so that nothing before it can be; where there are no turns, nothing is there at all.
     fn slots(&self) -> Vec<u64> {
         let first = self.offsets.iter().min().copied().unwrap_or(0).min(if self.in_place { 0 } else { i64::MAX });
-        let from = first * self.size as i64;
-        vec![0, (-from).cast_unsigned(), MEMORY as u64 / 2, self.turns as u64, 0]
+        let start = if self.turns == 0 { 2 * MEMORY as i64 } else { -first * self.size as i64 };
+        vec![0, start.cast_unsigned(), MEMORY as u64 / 2, self.turns as u64, 0]
     }
 
     /// Whether two loads lie within the lanes of one, and their sum of turns can be made of one.
