@@ -80,7 +80,13 @@ pub fn choose(
             let share = allowed.part(RECIPE_SHARE);
             match subject.within(share, || with_recipes(subject, machine, &candidate)) {
                 Ok(Some(chosen)) if passed_over == 0 => {
-                    return Ok(Chosen { small: small::version(subject, &plain, &candidate, machine)?, ..chosen });
+                    let share = allowed.part(RECIPE_SHARE);
+                    let small = subject.within(share, || small::version(subject, &plain, &candidate, machine));
+                    return match small {
+                        Ok(small) => Ok(Chosen { small, ..chosen }),
+                        Err(diag::Error::Budget { .. }) => Ok(chosen),
+                        Err(error) => Err(error),
+                    };
                 }
                 Ok(Some(chosen)) => {
                     passed_over -= 1;

@@ -145,8 +145,8 @@ pub(crate) fn shape_of(function: &Function, args: &Args<'_>, name: &str) -> Resu
 pub(crate) fn call(callee: &crate::Function, args: &mut Args<'_>) -> Result<(), CallError> {
     let (function, team) = (callee.program(), callee.team());
     let matched = match_args(function, args)?;
-    sizes::check_index_arithmetic(function, callee.schedule(), &callee.code().kernel, &matched.params)?;
     let general = &callee.code_at(&matched.params)?;
+    sizes::check_index_arithmetic(function, callee.schedule(), &general.kernel, &matched.params)?;
     let code = callee.specials().code_for(&matched.params, general);
     let compiled = match &code.made {
         Made::Cpu(compiled) => compiled,
@@ -161,6 +161,7 @@ pub(crate) fn call(callee: &crate::Function, args: &mut Args<'_>) -> Result<(), 
     if let Some(views) = callee.views()
         && let Some(strides) = views.strides(args, &matched.arrays)
     {
+        sizes::check_index_arithmetic(function, callee.schedule(), &callee.code().general()?.kernel, &matched.params)?;
         return call_in_place(callee, views, &[&matched.params[..], &strides].concat(), &matched, args);
     }
     // Views that are not row-major in memory are packed, and written back afterwards.

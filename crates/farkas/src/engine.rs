@@ -487,8 +487,9 @@ impl Function {
             let refuse = |error| Error::of_call(source, error);
             let params = sizes::solve(&program, given, &[]).map_err(refuse)?;
             let schedule = options.schedule.as_ref();
-            sizes::check_index_arithmetic(&program, schedule, &code.kernel, &params).map_err(refuse)?;
-            specials.keep(&params, specials.make(&params, &*code.at(&params).map_err(refuse)?)?);
+            let general = code.at(&params).map_err(refuse)?;
+            sizes::check_index_arithmetic(&program, schedule, &general.kernel, &params).map_err(refuse)?;
+            specials.keep(&params, specials.make(&params, &general)?);
         }
         let (source, schedule, tier) = (source.clone(), options.schedule.clone(), options.cpu);
         let views = None;
@@ -579,7 +580,12 @@ impl Function {
 
     /// The code that calls with these sizes run as long as there is none for these alone.
     pub(crate) fn code_at(&self, params: &[i64]) -> std::result::Result<Arc<Code>, CallError> {
-        self.0.code.at(params)
+        self.0.code.at(params).map_err(|error| match error {
+            CallError::Run(cpu::CallError::Stride) => {
+                CallError::IndexOverflow { sizes: sizes::show(&self.0.program, params) }
+            }
+            error => error,
+        })
     }
 
     pub(crate) fn team(&self) -> &Team {

@@ -15,10 +15,9 @@ use program::Function;
 use steps::Step;
 
 use crate::cache::Key;
-use crate::versions::{Parts, Versions};
+use crate::versions::{Finish, Make, Parts, Versions};
 use crate::{
-    CallError, Device, Emit, Error, Math, Options, Recipes, Result, Schedule, Specialize, Target, sizes, storage,
-    stored,
+    CallError, Device, Emit, Error, Options, Recipes, Result, Schedule, Specialize, Target, sizes, storage, stored,
 };
 
 /// The part of the time that is for exact dependences.
@@ -88,6 +87,7 @@ impl Log {
 pub(crate) struct Code {
     /// The loops as they were generated, as text.
     pub(crate) generated: Arc<str>,
+    /// After all passes, or as generated where versions go through them alone.
     pub(crate) kernel: loops::Verified,
     pub(crate) made: Made,
 }
@@ -97,10 +97,19 @@ impl Code {
     pub(crate) fn at(self: &Arc<Code>, params: &[i64]) -> std::result::Result<Arc<Code>, CallError> {
         match &self.made {
             Made::Cpu(_) | Made::Ptx { .. } => Ok(Arc::clone(self)),
-            // Index arithmetic was found to fit.
             Made::Versions(parts) => {
-                parts.code(self, self.kernel.version_at(params).ok_or(CallError::Run(cpu::CallError::Stride))?)
+                let number = parts.version_at(params).ok_or(CallError::Run(cpu::CallError::Stride))?;
+                // All versions are right for all sizes.
+                parts.code(&self.generated, number).or_else(|_| parts.code(&self.generated, parts.count() - 1))
             }
+        }
+    }
+
+    /// What calls run with sizes that have no version of their own.
+    pub(crate) fn general(self: &Arc<Code>) -> std::result::Result<Arc<Code>, CallError> {
+        match &self.made {
+            Made::Cpu(_) | Made::Ptx { .. } => Ok(Arc::clone(self)),
+            Made::Versions(parts) => parts.code(&self.generated, parts.count() - 1),
         }
     }
 
@@ -128,7 +137,7 @@ pub(crate) enum Made {
     /// Machine code.
     Cpu(Box<cpu::Compiled>),
     /// Machine code for some sizes, and other code for others.
-    Versions(Parts),
+    Versions(Box<Parts>),
     /// Kernels, and what the host does between them.
     Ptx { program: Box<ptx::Program>, device: Device },
 }
@@ -361,8 +370,19 @@ impl<'a> Line<'a> {
                 let refuse = |diagnostics| Error::user(schedule.text(), diagnostics);
                 let own_order = || Versions { special: Vec::new(), general: Vec::new() };
                 let versions = schedule.versions(self.function).map_err(refuse)?.unwrap_or_else(own_order);
-                let versions = versions.try_map(|steps| -> Result<Way> {
-                    let proven = proven(self.poly(choice::follow(subject, &steps, source))?, text)?;
+                let versions = versions.try_map(|sizes, steps| -> Result<Way> {
+                    let followed = self.poly(choice::follow(subject, &steps, source))?;
+                    let all_sizes = |sizes| {
+                        let sizes = self.function.show_cond(sizes);
+                        format!("each schedule has to be legal for all sizes, not only where {sizes}")
+                    };
+                    let proven = proven(followed, text).map_err(|error| match (error, sizes) {
+                        (Error::User { source, mut diagnostics }, Some(sizes)) => {
+                            diagnostics.iter_mut().for_each(|diagnostic| diagnostic.notes.push(all_sizes(sizes)));
+                            Error::User { source, diagnostics }
+                        }
+                        (error, _) => error,
+                    })?;
                     let given = |step: Step| Reasoned { step, why: String::new() };
                     Ok(Way { proven, steps: Some(steps.into_iter().map(given).collect()) })
                 })?;
@@ -422,13 +442,16 @@ impl<'a> Line<'a> {
             return Ok(());
         }
         let all = |line: &mut Self| {
-            let mut all = poly::Replayed::default();
+            // At how many sizes each of several versions was.
+            let mut all: Option<poly::Replayed> = None;
             for (_, way) in decided.versions.iter() {
                 let one = line.poly(poly::replay_small(&way.proven))?;
-                all.sizes += one.sizes;
-                all.skipped += one.skipped;
+                all = Some(all.map_or(one, |all| poly::Replayed {
+                    sizes: all.sizes.min(one.sizes),
+                    skipped: all.skipped.max(one.skipped),
+                }));
             }
-            Ok(all)
+            Ok(all.unwrap_or_default())
         };
         let replayed = self.stage("replay", all)?;
         tracing::info!(sizes = replayed.sizes, skipped = replayed.skipped, "replayed");
@@ -492,43 +515,34 @@ impl<'a> Line<'a> {
     /// Machine code of loops.
     fn finish(&mut self, kernel: loops::InBounds) -> Result<Code> {
         let generated: Arc<str> = kernel.to_string().into();
-        let kernel = self.stage("optimize", |line| {
-            let kernel = kernel.optimized();
-            // Blocks change the order of terms, and products that are added one by one their grouping.
-            let kernel = if line.options.strict_order { kernel } else { kernel.cascaded().apart() };
-            let kernel = match line.options.math {
-                Math::Strict => kernel,
-                Math::Fast => kernel.fast(),
-            };
-            line.poly(kernel.verified())
-        })?;
-        // What is shown is for the sizes that are asked for, if some are; what is kept is for all.
-        let fixed = self.fixed(&kernel)?;
-        let shown = fixed.as_ref().unwrap_or(&kernel);
-        self.emit(Emit::Loops, || shown.to_string());
-        self.emit_locality(shown)?;
-        if self.options.emit.contains(&Emit::C) {
-            let text = self.stage("c", |line| line.poly(c::emit(shown, line.function, line.source)))?;
-            self.emit(Emit::C, || text);
-        }
-        if self.options.emit.contains(&Emit::Ptx) || self.options.target != Target::Cpu {
-            let program = self.stage("ptx", |line| line.ptx(&kernel))?;
-            self.emit(Emit::Ptx, || program.module.text());
-            if self.options.target != Target::Cpu {
-                let made = Made::Ptx { program: Box::new(program), device: self.options.device };
-                return Ok(Code { generated, kernel, made });
-            }
-        }
-        let keep_text = self.options.emit.iter().any(|emit| matches!(emit, Emit::Lanes | Emit::Clif | Emit::Asm));
+        let Options { strict_order, math, target, .. } = *self.options;
+        let finish = Finish { strict_order, math };
+        let wants = |kinds: &[Emit]| self.options.emit.iter().any(|emit| kinds.contains(emit));
+        let keep_text = wants(&[Emit::Lanes, Emit::Clif, Emit::Asm]);
+        let shows_loops = wants(&[Emit::Loops, Emit::Layouts, Emit::C, Emit::Ptx]);
         let cpu_options = cpu::Options { keep_text, tier: self.options.cpu, ..cpu::Options::default() };
-        if kernel.version_count() > 1 {
-            let parts = Parts::new(&kernel, cpu_options.clone(), self.options.time_limit);
-            let code = Code { generated, kernel, made: Made::Versions(parts) };
-            self.make_ahead(&code, keep_text)?;
+        let has_versions = kernel.version_count() > 1 && target == Target::Cpu;
+        let make = Make { finish, options: cpu_options.clone(), time_limit: self.options.time_limit };
+        let parts = has_versions.then(|| Parts::new(kernel.clone(), make));
+        // Versions are optimised one by one, as they are called.
+        let kernel = match has_versions && !shows_loops && !keep_text {
+            true => self.poly(kernel.verified())?,
+            false => self.stage("optimize", |line| line.poly(finish.apply(kernel)))?,
+        };
+        // What is shown is for the sizes that are asked for, if some are; what is kept is for all.
+        let fixed = if shows_loops || keep_text { self.fixed(&kernel)? } else { None };
+        self.show_loops(&kernel, fixed.as_ref())?;
+        if target != Target::Cpu {
+            let program = Box::new(self.stage("ptx", |line| line.ptx(&kernel))?);
+            self.emit(Emit::Ptx, || program.module.text());
+            return Ok(Code { generated, kernel, made: Made::Ptx { program, device: self.options.device } });
+        }
+        if let Some(parts) = parts {
+            self.make_ahead(&parts, &generated, keep_text)?;
             if let Some(fixed) = fixed.filter(|_| keep_text) {
                 self.show_code_for(&fixed, &cpu_options)?;
             }
-            return Ok(code);
+            return Ok(Code { generated, kernel, made: Made::Versions(Box::new(parts)) });
         }
         let compiled = self.stage("codegen", |line| line.poly(cpu::compile_with(&kernel, &cpu_options)))?;
         match fixed.filter(|_| keep_text) {
@@ -538,18 +552,38 @@ impl<'a> Line<'a> {
         Ok(Code { generated, kernel, made: Made::Cpu(Box::new(compiled)) })
     }
 
+    /// The text forms of optimised loops.
+    fn show_loops(&mut self, kernel: &loops::Verified, fixed: Option<&loops::Verified>) -> Result<()> {
+        let shown = fixed.unwrap_or(kernel);
+        self.emit(Emit::Loops, || shown.to_string());
+        // The arrays were shown of one version, so their walks are.
+        match fixed {
+            Some(fixed) => self.emit_locality(fixed)?,
+            None => self.emit_locality(&kernel.version(kernel.version_count() - 1))?,
+        }
+        if self.options.emit.contains(&Emit::C) {
+            let text =
+                self.stage("c", |line| line.poly(c::emit(&shown.with_own_arrays(), line.function, line.source)))?;
+            self.emit(Emit::C, || text);
+        }
+        if self.options.emit.contains(&Emit::Ptx) && self.options.target == Target::Cpu {
+            let program = self.stage("ptx", |line| line.ptx(kernel))?;
+            self.emit(Emit::Ptx, || program.module.text());
+        }
+        Ok(())
+    }
+
     /// Makes the code of one version, of that for the sizes that are known to be called, or of all that are to be shown.
-    fn make_ahead(&mut self, code: &Code, all: bool) -> Result<()> {
-        let Made::Versions(parts) = &code.made else { return Ok(()) };
+    fn make_ahead(&mut self, parts: &Parts, generated: &Arc<str>, all: bool) -> Result<()> {
         let last = parts.count() - 1;
         let wanted = match self.called_sizes()? {
             _ if all => 0..=last,
-            Some(params) => code.kernel.version_at(&params).map_or(last..=last, |number| number..=number),
+            Some(params) => parts.version_at(&params).map_or(last..=last, |number| number..=number),
             None => last..=last,
         };
         let made = self.stage("codegen", |line| {
             let refuse = |error| Error::of_call(line.source, error);
-            wanted.map(|number| parts.code(code, number).map_err(refuse)).collect::<Result<Vec<_>>>()
+            wanted.map(|number| parts.code(generated, number).map_err(refuse)).collect::<Result<Vec<_>>>()
         })?;
         if all {
             let heads = (1..=made.len()).map(|number| format!("# version {number} of {}\n", made.len()));
@@ -579,7 +613,8 @@ impl<'a> Line<'a> {
     /// The sizes that are known to be called, if some are.
     fn called_sizes(&self) -> Result<Option<Vec<i64>>> {
         match &self.options.ahead {
-            Some(sizes) => self.solve(sizes),
+            // Whether they are those of a call is for the call to say.
+            Some(sizes) => Ok(self.solve(sizes).unwrap_or(None)),
             None => self.given_sizes(),
         }
     }
@@ -651,9 +686,11 @@ impl<'a> Line<'a> {
         }
         self.emit(Emit::Schedule, || steps::to_yaml(tree, scop).unwrap_or_else(|error| error.to_string()));
         if self.options.emit.contains(&Emit::Layouts) {
+            let sizes = self.given_sizes()?;
+            let way = sizes.as_ref().map_or(&decided.versions.general, |sizes| decided.versions.at(sizes));
+            let scop = &way.proven.subject().scop;
             let mut text = self.poly(poly::show_layouts(scop))?;
             if self.options.draw {
-                let sizes = self.given_sizes()?;
                 text.push_str(&storage::show_offsets(&self.poly(poly::offsets(scop, sizes.as_deref()))?));
             }
             self.emit(Emit::Layouts, || text);

@@ -38,12 +38,13 @@ pub struct Prepared {
 
 impl Prepared {
     pub(crate) fn new(function: &Function, sizes: &[(&str, i64)]) -> Result<Prepared> {
-        let (program, code) = (function.program(), function.code());
+        let program = function.program();
         let given: Vec<(String, i64)> = sizes.iter().map(|(name, value)| ((*name).to_string(), *value)).collect();
         let solved = sizes::solve(program, &given, &[]);
         let refuse = |error: CallError| Error::of_call(function.source(), error);
         let params = solved.map_err(refuse)?;
-        sizes::check_index_arithmetic(program, function.schedule(), &code.kernel, &params).map_err(refuse)?;
+        let general = function.code_at(&params).map_err(refuse)?;
+        sizes::check_index_arithmetic(program, function.schedule(), &general.kernel, &params).map_err(refuse)?;
         let declared = program.arrays.iter().filter(|array| array.role != Role::Local);
         let written = program.signature.iter().filter_map(|argument| match argument {
             program::ArgRef::Array(id) => Some(program.array(*id)),
@@ -52,7 +53,7 @@ impl Prepared {
         if !declared.map(name).eq(written.map(name)) {
             return Err(Error::Bug { stage: "prepare", what: "arrays are not declared in their order".to_string() });
         }
-        let code = function.specials().code_for(&params, &function.code_at(&params).map_err(refuse)?);
+        let code = function.specials().code_for(&params, &general);
         let plan = Plan::new(code.compiled()?, &params)
             .map_err(|error| refuse(sizes::too_large(program, function.schedule(), &params, error)))?;
         let is_settled = function.specials().are_settled();

@@ -41,8 +41,7 @@ impl Schedule {
     /// The lines that are for one function at some sizes; none if there are no such.
     pub(crate) fn lines(&self, function: &Function, params: &[i64]) -> Result<Option<Vec<script::Step>>, Refused> {
         for schedule in self.of(function)? {
-            let sizes = schedule.sizes.as_ref().map(|sizes| steps::read_sizes(sizes, function)).transpose()?;
-            if sizes.is_none_or(|sizes| hold(&sizes, params)) {
+            if hold(&steps::read_sizes(&schedule.sizes, function)?, params) {
                 return Ok(Some(schedule.steps));
             }
         }
@@ -65,10 +64,10 @@ impl Schedule {
                     Err(errors) => diagnostics.extend(errors),
                 }
             }
-            match schedule.sizes.as_ref().map(|sizes| steps::read_sizes(sizes, function)) {
-                None => versions.general = steps,
-                Some(Ok(sizes)) => versions.special.push((sizes, steps)),
-                Some(Err(errors)) => diagnostics.extend(errors),
+            match steps::read_sizes(&schedule.sizes, function) {
+                Ok(_) if schedule.sizes.is_empty() => versions.general = steps,
+                Ok(sizes) => versions.special.push((sizes, steps)),
+                Err(errors) => diagnostics.extend(errors),
             }
         }
         if diagnostics.is_empty() { Ok(Some(versions)) } else { Err(diagnostics) }
@@ -82,22 +81,37 @@ impl Schedule {
     }
 }
 
+/// A function has so many schedules for different sizes at most.
+const MOST_VERSIONS: usize = 16;
+
 /// Every schedule of a script must be for a function of the program, and for sizes that are left.
 pub(crate) fn check_names(schedules: &[script::Schedule], program: &program::Program) -> Result<(), Refused> {
     for (position, schedule) in schedules.iter().enumerate() {
         let for_all =
-            |earlier: &&script::Schedule| earlier.function.name == schedule.function.name && earlier.sizes.is_none();
+            |earlier: &&script::Schedule| earlier.function.name == schedule.function.name && earlier.sizes.is_empty();
         if let Some(first) = schedules[..position].iter().find(for_all) {
             let name = &schedule.function.name;
-            let (message, first_is) = match schedule.sizes {
-                None => (format!("`{name}` has two schedules"), "the first is here"),
-                Some(_) => (format!("no sizes of `{name}` are left"), "this schedule is for all sizes"),
+            let (message, first_is, help) = match schedule.sizes.is_empty() {
+                true => (
+                    format!("`{name}` has two schedules"),
+                    "the first is here",
+                    "to have several for different sizes, say for which the first one is: `schedule … where N <= 16 { … }`",
+                ),
+                false => (
+                    format!("no sizes of `{name}` are left"),
+                    "this schedule is for all sizes",
+                    "a schedule for some sizes stands in front of the one for all others",
+                ),
             };
-            let mut diagnostic = Diagnostic::error("E0102", schedule.function.span, message);
-            if schedule.sizes.is_some() {
-                diagnostic = diagnostic.help("a schedule for some sizes stands in front of the one for all others");
-            }
+            let diagnostic = Diagnostic::error("E0102", schedule.function.span, message).help(help);
             return Err(vec![diagnostic.label(first.function.span, first_is)]);
+        }
+        let of_the_same =
+            schedules[..position].iter().filter(|earlier| earlier.function.name == schedule.function.name);
+        if of_the_same.count() >= MOST_VERSIONS {
+            let message = format!("`{}` has more than {MOST_VERSIONS} schedules", schedule.function.name);
+            let diagnostic = Diagnostic::error("E0102", schedule.function.span, message);
+            return Err(vec![diagnostic.note("each of them is proven and becomes code of its own")]);
         }
     }
     let known: Vec<&str> = program.functions.iter().map(|function| function.name.as_str()).collect();

@@ -132,7 +132,7 @@ impl Program {
         mut run: impl FnMut(&Function) -> std::result::Result<Duration, E>,
         mut tell: impl FnMut(usize, usize, &Trial),
     ) -> std::result::Result<Vec<Trial>, E> {
-        let options = self.options_of(name)?;
+        let options = Options { ahead: Some(sizes.to_vec()), ..self.options_of(name)? };
         if options.target != Target::Cpu {
             return Err(Error::Call(CallError::NoMachineCode).into());
         }

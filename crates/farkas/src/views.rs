@@ -23,7 +23,7 @@ pub(crate) struct Views {
 impl Views {
     /// Code for arguments that lie like these; none if all lie row-major, or the code cannot be made so.
     pub(crate) fn new(function: &Function, args: &Args<'_>, tier: Option<Tier>) -> Result<Option<Views>> {
-        let (program, general) = (function.program(), function.code());
+        let (program, general) = (function.program(), function.code().general()?);
         if matches!(general.made, Made::Ptx { .. }) {
             return Ok(None);
         }

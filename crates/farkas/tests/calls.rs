@@ -241,3 +241,36 @@ fn local_arrays_live_in_memory_of_the_host() {
     assert_eq!(call(2000, Some(&mut workspace)), call(2000, None));
     assert!((8000..12000).contains(&workspace.bytes()), "what is too small is replaced");
 }
+
+/// Small calls run a version that has no room for anything else.
+#[test]
+fn a_call_needs_nothing_of_the_versions_that_it_does_not_run() {
+    let text = "fn f<N>(x: f64[N]) -> (b: f64[N]) where N >= 2 {
+    let a[i] = x[i] * 2
+    b[i] = if i >= 1 then a[i] + a[i - 1] else a[i]
+}
+schedule f where N > 1000, N < 2000 { layout a[i] => [9000000000000000 * i] }
+schedule f {}
+";
+    let emit = vec![Emit::C];
+    let module = Engine::with_options(Options { emit, ..Options::default() }).compile(text).expect("it is right");
+    let function = module.function("f").expect("it is there");
+    let sum_of = |size: usize| {
+        let (x, mut b) = (vec![1.0; size], vec![0.0; size]);
+        let mut args = Args::new();
+        args.slice("x", &x, &[size]).slice_mut("b", &mut b, &[size]);
+        function.call(&mut args).map(|()| b.iter().sum::<f64>())
+    };
+    assert_eq!(sum_of(3).expect("there is room"), 10.0);
+    assert_eq!(sum_of(1000).expect("there is room"), 3998.0);
+    let refused = sum_of(1500).expect_err("more places than 64 bits can count").render(farkas::Style::Plain);
+    assert!(refused.contains("the layout of `a`") && refused.contains("5 |"), "{refused}");
+    let mut prepared = function.prepare(&[("N", 3)]).expect("there is room");
+    let (x, mut b) = ([1.0; 3], [0.0; 3]);
+    prepared.call(&[], &mut [x.as_slice().into(), b.as_mut_slice().into()]).expect("there is room");
+    assert_eq!(b, [2.0, 4.0, 4.0]);
+    // In C, what a version needs is asked for when it runs.
+    let (_, c) = &function.texts()[0];
+    let (choice, room) = (c.find("if (N >= 1001").expect("versions"), c.find("= allocate(").expect("an array"));
+    assert!(choice < room, "{c}");
+}

@@ -80,7 +80,8 @@ fn steps_run_in_waves_and_bits_do_not_depend_on_threads() {
         let sweep = |threads: usize| {
             let emit = vec![Emit::Loops];
             let threads = Threads::Count(threads);
-            let options = Options { threads, emit, worth_sharing: Some(Duration::ZERO), ..Options::default() };
+            let (recipes, worth_sharing) = (Recipes::Always, Some(Duration::ZERO));
+            let options = Options { threads, emit, recipes, worth_sharing, ..Options::default() };
             let module = Engine::with_options(options).compile(text).expect("a program that is right");
             let function = module.functions()[0].clone();
             let loops = function.texts()[0].1.clone();

@@ -55,9 +55,9 @@ impl Visit for Fails {
 
 /// What is read, and what is mentioned at all.
 #[derive(Default)]
-struct Used {
+pub(crate) struct Used {
     arrays_read: HashSet<ArrayId>,
-    arrays: HashSet<ArrayId>,
+    pub(crate) arrays: HashSet<ArrayId>,
     locals_read: HashSet<LocalId>,
     locals: HashSet<LocalId>,
     /// In the order of the text.

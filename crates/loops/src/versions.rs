@@ -4,11 +4,14 @@
 //! choose, so that code need not be made for what is not run.
 //! Not here: which versions a function should have.
 
+use std::collections::HashSet;
+
 use program::Role;
 
-use crate::prune::{Renumber, prune};
-use crate::walk::Rewrite;
-use crate::{ArrayId, Cond, InBounds, Kernel, LocalId, Stmt, VarId, Verified};
+use crate::prune::{Renumber, Used, prune};
+use crate::verify::check;
+use crate::walk::{Rewrite, Visit};
+use crate::{ArrayId, Cond, InBounds, Kernel, LocalId, Scoped, Space, Stmt, VarId, Verified};
 
 impl InBounds {
     /// These loops for the sizes for which a condition on sizes holds, and `others` for all others. Both are of the same function, and
@@ -18,13 +21,13 @@ impl InBounds {
     }
 }
 
-impl Verified {
+impl Kernel {
     /// How many versions there are to choose from.
     pub fn version_count(&self) -> usize {
         1 + std::iter::successors(choice(&self.body), |(_, _, others)| choice(others)).count()
     }
 
-    /// The number of the version that runs at these sizes; none if a condition on them overflows.
+    /// The number of the version that runs at these sizes, in the order in which they are asked for; none if a condition on sizes overflows.
     pub fn version_at(&self, params: &[i64]) -> Option<usize> {
         let mut rest: &[Stmt] = &self.body;
         let mut number = 0;
@@ -38,15 +41,76 @@ impl Verified {
         Some(number)
     }
 
-    /// The loops of one version alone; they do the same at its sizes. Versions are counted in the order in which they are asked for.
-    pub fn version(&self, number: usize) -> Verified {
+    /// The loops of one version alone; they do the same at its sizes.
+    fn version(&self, number: usize) -> Kernel {
         let mut body: &[Stmt] = &self.body;
         for _ in 0..number {
             body = choice(body).map_or(body, |(_, _, others)| others);
         }
         let body = choice(body).map_or(body, |(_, version, _)| version).to_vec();
-        Verified::new(prune(Kernel { body, ..Kernel::clone(self) }), self.is_in_bounds())
+        prune(Kernel { body, ..self.clone() })
     }
+}
+
+impl InBounds {
+    /// The loops of one version alone, which are in bounds at all sizes like the whole.
+    pub fn version(&self, number: usize) -> InBounds {
+        InBounds::of_parts(Kernel::version(self, number))
+    }
+}
+
+impl Verified {
+    /// The loops of one version alone.
+    pub fn version(&self, number: usize) -> Verified {
+        Verified::new(Kernel::version(self, number), self.is_in_bounds())
+    }
+
+    /// The same loops with the local arrays that only one version uses as buffers of that version, for those who would make room for all of
+    /// them in each call.
+    pub fn with_own_arrays(&self) -> Verified {
+        let mut kernel = Kernel::clone(self);
+        if kernel.version_count() > 1 {
+            let used: Vec<HashSet<ArrayId>> = leaves(&kernel.body).map(used).collect();
+            let scoped = Scoped::of(&kernel.body);
+            let is_own = |array: &ArrayId| {
+                let local = kernel.arrays[array.index()].role == Role::Local && !scoped.contains(array);
+                local && used.iter().filter(|used| used.contains(array)).count() == 1
+            };
+            let own = (0..kernel.arrays.len()).map(|number| ArrayId(number as u32)).filter(is_own).collect::<Vec<_>>();
+            kernel.body = with_buffers(kernel.body, &own);
+        }
+        let verdict = if cfg!(debug_assertions) { check(&kernel) } else { Ok(()) };
+        debug_assert!(verdict.is_ok(), "buffers broke the kernel: {verdict:?}\n{kernel}");
+        Verified::new(kernel, self.is_in_bounds())
+    }
+}
+
+/// The bodies of all versions.
+fn leaves(body: &[Stmt]) -> impl Iterator<Item = &[Stmt]> {
+    let rests = std::iter::successors(Some(body), |rest| choice(rest).map(|(_, _, others)| others));
+    rests.map(|rest| choice(rest).map_or(rest, |(_, version, _)| version))
+}
+
+fn used(body: &[Stmt]) -> HashSet<ArrayId> {
+    let mut used = Used::default();
+    used.block(body);
+    used.arrays
+}
+
+/// The versions in a body, each with those of the arrays that it uses as buffers of its own.
+fn with_buffers(body: Vec<Stmt>, own: &[ArrayId]) -> Vec<Stmt> {
+    if choice(&body).is_none() {
+        let used = used(&body);
+        let own = own.iter().filter(|array| used.contains(array));
+        return own.fold(body, |body, array| vec![Stmt::Alloc { array: *array, space: Space::Scratch, body }]);
+    }
+    let inside = |stmt| match stmt {
+        Stmt::If { cond, then, otherwise } => {
+            Stmt::If { cond, then: with_buffers(then, own), otherwise: with_buffers(otherwise, own) }
+        }
+        stmt => stmt,
+    };
+    body.into_iter().map(inside).collect()
 }
 
 /// A body that is nothing but a choice by sizes.
@@ -115,7 +179,7 @@ mod tests {
 ";
 
     fn parsed(text: &str) -> InBounds {
-        InBounds::by_proof(parse(text).unwrap())
+        InBounds::of_parts(parse(text).unwrap())
     }
 
     fn at_most(most: i64) -> Cond {
@@ -158,8 +222,18 @@ mod tests {
     }
 
     #[test]
+    fn arrays_of_one_version_can_be_its_buffers() {
+        let text = three().with_own_arrays().to_string();
+        assert_eq!(text.matches("alloc t in scratch {").count(), 1, "{text}");
+        assert_eq!(text.matches("alloc ").count(), 2, "{text}");
+        assert_eq!(verify(parse(&text).unwrap()).unwrap().to_string(), text);
+        let alone = three().version(0);
+        assert_eq!(alone.with_own_arrays().to_string(), alone.to_string(), "a call needs all that there is");
+    }
+
+    #[test]
     fn versions_of_different_functions_are_not_joined() {
-        let other = SMALL.replace("x: in", "z: in");
+        let other = SMALL.replace('x', "z");
         let error = parsed(SMALL).or_else(at_most(1), parsed(&other)).unwrap_err();
         assert!(format!("{error:?}").contains("the arguments of two versions differ"), "{error:?}");
         let other = SMALL.replace("(N;", "(M;").replace('N', "M");

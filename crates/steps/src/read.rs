@@ -47,17 +47,19 @@ pub fn read_layout(line: &script::Step, function: &Function) -> Result<Step, Unr
     Ok(step)
 }
 
-/// Reads for which sizes a schedule of a function is.
-pub fn read_sizes(sizes: &Expr, function: &Function) -> Result<Cond, Unread> {
-    let names = free_names(sizes, function);
+/// Reads for which sizes a schedule of a function is: those for which all of these conditions hold.
+pub fn read_sizes(sizes: &[Expr], function: &Function) -> Result<Cond, Unread> {
+    let names: Vec<Ident> = sizes.iter().flat_map(|cond| free_names(cond, function)).collect();
     if names.is_empty() {
-        return program::lower_condition(function, &[], sizes).map(flat);
+        let conds = sizes.iter().map(|cond| program::lower_condition(function, &[], cond));
+        return Ok(flat(Cond::And(conds.collect::<Result<_, _>>()?)));
     }
     let known: Vec<&str> = function.params.iter().map(|param| param.name.as_str()).collect();
     let known = if known.is_empty() { "it has none".to_owned() } else { format!("its sizes are {}", known.join(", ")) };
+    let why = "a schedule is chosen once for each call, so it can ask for nothing but sizes";
     let stranger = |name: Ident| {
         let message = format!("`{}` is no size of `{}`", name.name, function.name);
-        Diagnostic::error("E0511", name.span, message).note(known.clone())
+        Diagnostic::error("E0511", name.span, message).note(known.clone()).note(why)
     };
     Err(names.into_iter().map(stranger).collect())
 }

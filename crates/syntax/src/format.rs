@@ -257,7 +257,7 @@ impl<'a> Formatter<'a> {
     }
 
     fn schedule(&mut self, out: &mut Vec<Doc>, schedule: &Schedule) {
-        let head = schedule.sizes.as_ref().map_or(schedule.function.span.end, |sizes| sizes.span.end) as usize;
+        let head = schedule.sizes.last().map_or(schedule.function.span.end, |cond| cond.span.end) as usize;
         self.comments_before(out, head);
         out.push(Doc::Text(schedule_head(schedule)));
         self.cursor = head;

@@ -41,8 +41,8 @@ pub struct Script {
 pub struct Schedule {
     /// For which function.
     pub function: Ident,
-    /// For which of its sizes; for all that no earlier schedule is for, without it.
-    pub sizes: Option<Expr>,
+    /// What its sizes have to be; without conditions, all that no earlier schedule is for.
+    pub sizes: Vec<Expr>,
     /// In order.
     pub steps: Vec<Step>,
     /// Its text.

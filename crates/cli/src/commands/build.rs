@@ -112,11 +112,12 @@ fn sections(options: &Options, source: &Source) -> Result<Vec<Section>, Failure>
     Ok(sections)
 }
 
-/// The texts one after the other, with headings if there are several.
+/// The texts one after the other, with headings if there are several. Scripts alone say what they are for, and are one script together.
 fn joined(sections: &[Section]) -> String {
     let mut joined = String::new();
+    let is_script = sections.iter().all(|section| section.emit == Emit::Script);
     for section in sections {
-        if sections.len() > 1 {
+        if sections.len() > 1 && !is_script {
             let of = section.function.as_ref().map_or(String::new(), |function| format!("{function}: "));
             joined.push_str(&format!("--- {of}{}\n", section.emit));
         }

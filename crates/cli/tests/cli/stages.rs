@@ -42,6 +42,13 @@ fn recipes_can_be_left_out() {
     let place = Place::new();
     place.farkas("build matmul.fks --recipes none --emit=lanes").succeeds().prints(&["no vector loops"]);
     place.farkas("build matmul.fks --emit=script").succeeds().prints(&["vectorize S0_", "# "]);
+    // Scripts of several functions are one script, which is read again.
+    place.write(
+        "two.fks",
+        b"fn f<N>(x: f64[N]) -> (y: f64[N]) { y[i] = x[i] }\nfn g<N>(x: f64[N]) -> (y: f64[N]) { y[i] = x[i] }\n",
+    );
+    place.farkas("build two.fks --emit=script -o two.sched").succeeds();
+    place.farkas("check two.fks --schedule two.sched").succeeds().prints(&["f: legal", "g: legal"]);
     place.farkas("info --machine").succeeds().prints(&["vectors", "caches", "threads"]);
     place.farkas("info --machine --message-format=json").succeeds().prints(&["\"vector_bytes\":"]);
     place.farkas("info").fails(2, &["required"]);

@@ -27,7 +27,8 @@ fn schedule(schedule: &Schedule) -> String {
 
 /// What stands in front of the steps.
 pub(crate) fn schedule_head(schedule: &Schedule) -> String {
-    let sizes = schedule.sizes.as_ref().map_or(String::new(), |sizes| format!(" where {}", expr(sizes, Level::Or)));
+    let sizes = join(&schedule.sizes, |cond| expr(cond, Level::Or));
+    let sizes = if sizes.is_empty() { sizes } else { format!(" where {sizes}") };
     format!("schedule {}{sizes}", schedule.function.name)
 }
 

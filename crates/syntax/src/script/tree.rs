@@ -53,8 +53,9 @@ impl ScriptBuilder<'_> {
         let span = self.nodes.span(&pair);
         let mut parts = self.nodes.parts(pair);
         let function = self.nodes.ident(&parts.next()?);
-        let sizes = parts.optional(Rule::version_sizes).map(|sizes| self.nodes.expr(self.nodes.parts(sizes).next()?));
-        let sizes = sizes.transpose()?;
+        let sizes = parts.optional(Rule::version_sizes);
+        let sizes = sizes.map(|sizes| self.nodes.parts(sizes).each(|cond| self.nodes.expr(cond)));
+        let sizes = sizes.transpose()?.unwrap_or_default();
         let steps = self.steps(parts.next()?);
         Ok(Schedule { function, sizes, steps, span })
     }

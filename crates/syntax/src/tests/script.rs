@@ -221,7 +221,7 @@ fn integers_reach_to_both_ends() {
 #[test]
 fn spans_hold_the_tokens_and_nothing_else() {
     let text = "  # c
-schedule  f  where  N  <= 4  and M < 3  # c
+schedule  f  where  N  <= 4 , M < 3  # c
  { tile  S0 [ i , j ] , k  by  8 , - 2  as ( a , b )  at  t  where  i  <  5  # c
   ; map  { S0 [ i ]  ->  [ i  +  1 ]  ; }  # c
   split  S  where a  # c
@@ -232,7 +232,7 @@ schedule  f  where  N  <= 4  and M < 3  # c
     let Schedule { function, sizes, steps, span } = &script.schedules[0];
     assert_eq!(at(function.span), "f");
     assert!(at(*span).starts_with("schedule  f") && at(*span).ends_with("# c\n}"));
-    assert_eq!(at(sizes.as_ref().unwrap().span), "N  <= 4  and M < 3");
+    assert_eq!(sizes.iter().map(|cond| at(cond.span)).collect::<Vec<_>>(), ["N  <= 4", "M < 3"]);
     assert_eq!(at(steps[0].span), "tile  S0 [ i , j ] , k  by  8 , - 2  as ( a , b )  at  t  where  i  <  5");
     assert_eq!(at(steps[0].verb.span), "tile");
     assert_eq!(steps[0].targets.iter().map(|target| at(target.span)).collect::<Vec<_>>(), ["S0 [ i , j ]", "k"]);
@@ -249,10 +249,10 @@ schedule  f  where  N  <= 4  and M < 3  # c
 
 #[test]
 fn a_schedule_says_for_which_sizes_it_is() {
-    let text = "schedule f where (N<=4 and M<3) or N=M{reverse i}\nschedule f where N > 8 {\n}\nschedule f{}";
+    let text = "schedule f where (N<=4 and M<3) or N=M{reverse i}\nschedule f where N > 8,M=2, {\n}\nschedule f{}";
     let printed = print_script(&parsed_script(text));
-    let expected = "schedule f where (N <= 4 and M < 3) or N == M {\n    reverse i\n}\n
-schedule f where N > 8 {}\n\nschedule f {}\n";
+    let expected = "schedule f where (N <= 4 and M < 3) or N = M {\n    reverse i\n}\n
+schedule f where N > 8, M = 2 {}\n\nschedule f {}\n";
     assert_eq!(printed, expected);
     assert_eq!(print_script(&parsed_script(&printed)), printed);
 }
@@ -297,7 +297,7 @@ fn made_trees_print_with_their_meaning() {
         fill: None,
         span: Span::default(),
     };
-    let schedule = Schedule { function: ident("f"), sizes: None, steps: vec![step], span: Span::default() };
+    let schedule = Schedule { function: ident("f"), sizes: Vec::new(), steps: vec![step], span: Span::default() };
     let printed = print_script(&Script { schedules: vec![schedule] });
     let map = "S[] -> [-2 * (a + b), a - (a + b), a + b + -1, -(a + b), (if a then b else c) or (if a then b else c)]";
     let expected = format!("schedule f {{\n    map by -9223372036854775808 as x {{\n        {map}\n    }}\n}}\n");

@@ -105,7 +105,7 @@ error[E0001]: unexpected `tile`
  --> s.sched:1:12
   |
 1 | schedule g tile S0[i] }
-  |            ^^^^ expected `{`",
+  |            ^^^^ expected `where` or `{`",
         ),
     ]);
 }
