@@ -24,7 +24,13 @@ impl InBounds {
 impl Kernel {
     /// How many versions there are to choose from.
     pub fn version_count(&self) -> usize {
-        1 + std::iter::successors(choice(&self.body), |(_, _, others)| choice(others)).count()
+        self.versions().count()
+    }
+
+    /// The bodies of all versions, in the order in which they are asked for.
+    pub fn versions(&self) -> impl Iterator<Item = &[Stmt]> {
+        let rests = std::iter::successors(Some(self.body.as_slice()), |rest| choice(rest).map(|(_, _, others)| others));
+        rests.map(|rest| choice(rest).map_or(rest, |(_, version, _)| version))
     }
 
     /// The number of the version that runs at these sizes, in the order in which they are asked for; none if a condition on sizes overflows.
@@ -70,7 +76,7 @@ impl Verified {
     pub fn with_own_arrays(&self) -> Verified {
         let mut kernel = Kernel::clone(self);
         if kernel.version_count() > 1 {
-            let used: Vec<HashSet<ArrayId>> = leaves(&kernel.body).map(used).collect();
+            let used: Vec<HashSet<ArrayId>> = kernel.versions().map(used).collect();
             let scoped = Scoped::of(&kernel.body);
             let is_own = |array: &ArrayId| {
                 let local = kernel.arrays[array.index()].role == Role::Local && !scoped.contains(array);
@@ -83,12 +89,6 @@ impl Verified {
         debug_assert!(verdict.is_ok(), "buffers broke the kernel: {verdict:?}\n{kernel}");
         Verified::new(kernel, self.is_in_bounds())
     }
-}
-
-/// The bodies of all versions.
-fn leaves(body: &[Stmt]) -> impl Iterator<Item = &[Stmt]> {
-    let rests = std::iter::successors(Some(body), |rest| choice(rest).map(|(_, _, others)| others));
-    rests.map(|rest| choice(rest).map_or(rest, |(_, version, _)| version))
 }
 
 fn used(body: &[Stmt]) -> HashSet<ArrayId> {

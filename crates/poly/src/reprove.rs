@@ -29,27 +29,44 @@ use region::Region;
 pub fn reprove(ctx: &Context, function: &Function, loops: Verified) -> Result<InBounds, String> {
     let mut kernel = loops.into_kernel();
     adopt(&mut kernel, function)?;
-    let shown = context(function).map_or(Shown::NOTHING, |context| quick::show(&kernel, &context));
-    if shown == Shown::ALL {
-        return Ok(InBounds::by_proof(kernel));
-    }
-    let proven = || -> Attempt<Result<(), String>> {
-        let params = Params::new(ctx, function)?;
-        let sizes = model::context(&params, function)?;
-        let (kernel, params) = (&kernel, &params);
-        let mut prover = Prover { kernel, ctx, params, shown, vars: Vec::new(), regions: Vec::new(), seen: Vec::new() };
-        let everything = Set::universe(params.space().set_from_params()?)?.intersect_params(sizes)?;
-        Ok(match prover.block(&kernel.body, &everything) {
-            Ok(()) => Ok(()),
-            Err(Stop::Unproven(why)) => Err(why),
-            Err(Stop::Fault(fault)) => return Err(fault),
-        })
+    // Each version is one for all sizes; what sizes it is for would only be more to look through. A choice that is part of the loops needs it.
+    let versions = parts(ctx, function, &kernel, kernel.versions());
+    let proven = match versions {
+        Ok(Err(_)) if kernel.version_count() > 1 => parts(ctx, function, &kernel, [kernel.body.as_slice()]),
+        proven => proven,
     };
-    match proven() {
+    match proven {
         Ok(Ok(())) => Ok(InBounds::by_proof(kernel)),
         Ok(Err(why)) => Err(why),
         Err(fault) => Err(fault.at("reprove").to_string()),
     }
+}
+
+/// Proves parts of a kernel that nothing is around, or says why it cannot.
+fn parts<'a>(
+    ctx: &Context,
+    function: &Function,
+    kernel: &'a Kernel,
+    parts: impl IntoIterator<Item = &'a [Stmt]>,
+) -> Attempt<Result<(), String>> {
+    let context = context(function);
+    for part in parts {
+        let shown = context.as_ref().map_or(Shown::NOTHING, |context| quick::show(kernel, part, context));
+        if shown == Shown::ALL {
+            continue;
+        }
+        let params = Params::new(ctx, function)?;
+        let sizes = model::context(&params, function)?;
+        let params = &params;
+        let mut prover = Prover { kernel, ctx, params, shown, vars: Vec::new(), regions: Vec::new(), seen: Vec::new() };
+        let everything = Set::universe(params.space().set_from_params()?)?.intersect_params(sizes)?;
+        match prover.block(part, &everything) {
+            Ok(()) => {}
+            Err(Stop::Unproven(why)) => return Ok(Err(why)),
+            Err(Stop::Fault(fault)) => return Err(fault),
+        }
+    }
+    Ok(Ok(()))
 }
 
 /// What is required of sizes.

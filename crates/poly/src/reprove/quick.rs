@@ -23,12 +23,12 @@ impl Shown {
     pub(super) const ALL: Shown = Shown { inside: true, apart: true };
 }
 
-/// Shows what it can of a kernel, at all sizes for which `context` holds.
-pub(super) fn show(kernel: &Kernel, context: &[Cond]) -> Shown {
+/// Shows what it can of a part of a kernel that nothing is around, at all sizes for which `context` holds.
+pub(super) fn show(kernel: &Kernel, part: &[Stmt], context: &[Cond]) -> Shown {
     let mut facts = Facts::of_sizes(kernel.params.len());
     context.iter().for_each(|cond| facts.assume(cond, true));
     let mut walk = Walk { kernel, facts, seen: Vec::new(), scopes: Vec::new(), regions: Vec::new(), shown: Shown::ALL };
-    walk.block(&kernel.body);
+    walk.block(part);
     walk.shown
 }
 
@@ -208,13 +208,18 @@ impl<'a> Walk<'a> {
 mod tests {
     use super::*;
 
+    /// What is shown of all of a kernel.
+    fn shown(kernel: &Kernel) -> Shown {
+        show(kernel, &kernel.body, &[])
+    }
+
     /// The facts inside of loops, outermost first, and an array: whether all its subscripts are shown to be inside.
     fn is_shown(loops: &str, access: &str, shape: &str) -> bool {
         let (opening, closing) = (loops.matches('{').count(), "}".repeat(loops.matches('{').count()));
         assert!(opening > 0);
         let text = format!("kernel f(N, M; A: inout f64[{shape}]) {{ {loops} A[{access}] = 1.0 {closing} }}");
         let kernel = loops::parse(&text).unwrap();
-        show(&kernel, &[]).inside
+        shown(&kernel).inside
     }
 
     #[test]
@@ -293,7 +298,7 @@ mod tests {
     /// Whether the iterations of the parallel loops of a kernel are shown to stay apart.
     fn is_apart(body: &str) -> bool {
         let text = format!("kernel f(N, M; A: inout f64[N, M], B: in f64[N, M]) {{ {body} }}");
-        let shown = show(&loops::parse(&text).unwrap(), &[]);
+        let shown = shown(&loops::parse(&text).unwrap());
         assert!(shown.inside, "{text}");
         shown.apart
     }
@@ -358,7 +363,7 @@ mod tests {
 
     #[test]
     fn tiles_of_a_wave_are_apart() {
-        let shown = |text: &str| show(&loops::parse(text).unwrap(), &[]);
+        let shown = |text: &str| shown(&loops::parse(text).unwrap());
         assert_eq!(shown(&waves(2)), Shown::ALL);
         // A tile must lean as far as values travel in a step.
         assert_eq!(shown(&waves(1)), Shown { inside: true, apart: false });
