@@ -134,7 +134,7 @@ pub(crate) fn run(options: &Options, terminal: &Terminal) -> Result<(), Failure>
             return Err(failure);
         }
     };
-    let function = match program.sizes_of(&signature.name, &given.args()) {
+    let function = match program.sizes_of(&signature.name, &given.all()) {
         Ok(sizes) => {
             if options.tune {
                 tune::tune(&program, &signature.name, &sizes, &given)?;

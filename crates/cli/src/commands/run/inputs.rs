@@ -42,6 +42,15 @@ impl Given {
         }
         args
     }
+
+    /// All of them, for those who ask about sizes only: they may follow from arrays that are written.
+    pub(super) fn all(&self) -> Args<'_> {
+        let mut args = self.args();
+        for Written { name, array } in &self.writes {
+            args.data(name, &array.data, &array.shape);
+        }
+        args
+    }
 }
 
 /// Who knows the shapes of arrays: given what is known of a call, and the name of one.
