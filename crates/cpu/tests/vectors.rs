@@ -129,6 +129,31 @@ kernel gathers(N, M; x: in f32[M, 3], at: in i64[N], y: inout f32[N], z: inout f
 ";
 
 #[test]
+fn rows_beside_each_other_are_summed_in_lanes() {
+    // Four rows at a time, the last of which may not be there; what the rows before have come to is read meanwhile.
+    let text = "kernel rows(M, N; A: in f32[M, N], x: in f32[N], s: inout f32[M], y: inout f32[N]) {
+        for b in 0..floor((M + 7) / 4) {
+            vector(16) for j in 0..N {
+                unroll for i in 4 * b..min(M, 4 * b + 4) {
+                    s[i] += A[i, j] * x[j]
+                }
+                unroll for i in 4 * b - 4..min(M, 4 * b) {
+                    if i >= 0 { y[j] += A[i, j] * s[i] }
+                }
+            }
+        }
+    }";
+    for rows in 0..10 {
+        for length in [0, 1, 15, 16, 35] {
+            let arrays = [floats(rows * length), floats(length), floats(rows), floats(length)];
+            let (m, n) = (rows as i64, length as i64);
+            let lanes = agree(text, &[m, n], &[], &arrays);
+            assert!(lanes.contains("reduce"), "{lanes}");
+        }
+    }
+}
+
+#[test]
 fn cells_that_depend_on_data_are_gathered_and_scattered() {
     let at: Vec<i64> = (0..20).map(|position| if position < 5 { position % 3 } else { position - 3 }).collect();
     let lanes = agree(GATHERS, &[20, 17], &[], &[floats(51), Data::from(at), floats(20), floats(340)]);

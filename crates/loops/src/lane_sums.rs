@@ -17,10 +17,15 @@
 //!     if 0 < N { s += s_lanes[0] }
 //! }
 //! ```
+//! Lanes may share several cells of one array, as those of a few rows that run side by side, if subscripts that differ by a constant keep them apart. A
+//! cell that is there only under a condition, as a row of the last few, is handed what there is for it under the same condition; where the condition
+//! is another one in each lane, nobody knows whether there is such a cell, and lanes do not add up apart.
 //! Only sums and products of floats depend on their order, so the others are left as they are.
 //! Not here: partial results of parallel loops (`partials`).
 
 use program::{BinaryOp, Role, ScalarType};
+
+use index::constant_difference;
 
 use crate::partials::neutral;
 use crate::print::free_name;
@@ -39,16 +44,24 @@ pub struct LaneSum {
     pub op: BinaryOp,
     /// Of what.
     pub ty: ScalarType,
+    /// What must hold for the target to exist, all of it; no lane and no loop inside changes that.
+    pub conditions: Vec<Cond>,
 }
 
 impl LaneSum {
     /// Whether the order of its terms shows in the result.
     pub fn is_ordered(&self) -> bool {
-        is_ordered(self.op, self.ty)
+        order_matters(self.op, self.ty)
+    }
+
+    /// Whether it is the one that an update adds to.
+    pub fn is_of(&self, target: &Target, op: BinaryOp, ty: ScalarType) -> bool {
+        self.target == *target && self.op == op && self.ty == ty
     }
 }
 
-fn is_ordered(op: BinaryOp, ty: ScalarType) -> bool {
+/// Whether the order in which values of a type are combined shows in the result.
+pub fn order_matters(op: BinaryOp, ty: ScalarType) -> bool {
     ty.is_float() && matches!(op, BinaryOp::Add | BinaryOp::Mul)
 }
 
@@ -59,30 +72,45 @@ pub fn lane_sums(f: &For) -> Result<Vec<LaneSum>, &'static str> {
     let mut inside = found.bound.clone();
     inside.push(f.var);
     let mut sums: Vec<LaneSum> = Vec::new();
-    for LaneSum { target, op, ty } in found.updates.clone() {
-        let shared = match &target {
+    for sum in &found.updates {
+        let LaneSum { target, op, ty, .. } = sum;
+        let shared = match target {
             Target::Local(local) => !found.set.contains(local),
             Target::Cell { index, .. } => !mentions(index, &inside),
         };
-        let by_all = match &target {
+        let by_all = match target {
             Target::Local(_) => shared,
             Target::Cell { index, .. } => !mentions(index, &[f.var]),
         };
-        if by_all && !shared && is_ordered(op, ty) {
+        if by_all && !shared && order_matters(*op, *ty) {
             return Err("a sum over lanes whose target a loop inside moves along");
         }
-        let sum = LaneSum { target, op, ty };
-        if !shared || sums.contains(&sum) {
+        if !shared {
             continue;
         }
-        if sums.iter().any(|known| overlaps(&known.target, &sum.target)) {
+        let (varying, conditions): (Vec<Cond>, Vec<Cond>) =
+            sum.conditions.iter().cloned().partition(|cond| any_of(&VarsUsed::of_cond(cond), &inside));
+        let everywhere = target.array().is_none() || matches!(target, Target::Cell { index, .. } if index.is_empty());
+        if !varying.is_empty() && !everywhere {
+            return Err("a sum over lanes in a cell that is there only if some lane says so");
+        }
+        if let Some(known) = sums.iter_mut().find(|known| known.is_of(target, *op, *ty)) {
+            // The target is there where any of its updates says so.
+            if known.conditions.starts_with(&conditions) {
+                known.conditions = conditions;
+            } else if !conditions.starts_with(&known.conditions) {
+                return Err("a sum over lanes under conditions of which none follows from another");
+            }
+            continue;
+        }
+        if sums.iter().any(|known| overlaps(&known.target, target)) {
             return Err("a target of two reductions");
         }
         match &sum.target {
             Target::Local(local) if found.read.contains(local) => {
                 return Err("a sum over lanes that the loop also reads");
             }
-            Target::Cell { array, .. } if found.touched.contains(array) => {
+            Target::Cell { .. } if found.touched.iter().any(|other| overlaps(other, target)) => {
                 return Err("a sum over lanes in an array that the loop also uses");
             }
             _ => {}
@@ -90,42 +118,87 @@ pub fn lane_sums(f: &For) -> Result<Vec<LaneSum>, &'static str> {
         if found.updates.iter().any(|other| other.target != sum.target && overlaps(&other.target, &sum.target)) {
             return Err("a sum over lanes in an array that the loop also updates elsewhere");
         }
-        sums.push(sum);
+        sums.push(LaneSum { conditions, ..sum.clone() });
     }
     Ok(sums)
 }
 
+/// Whether two targets may be the same.
 fn overlaps(a: &Target, b: &Target) -> bool {
     match (a, b) {
         (Target::Local(a), Target::Local(b)) => a == b,
-        (a, b) => a.array().is_some() && a.array() == b.array(),
+        (Target::Cell { array: a, index: one }, Target::Cell { array: b, index: two }) => {
+            let differs = |(one, two): (&Index, &Index)| constant_difference(one, two).is_some_and(|by| by != 0);
+            a == b && !one.iter().zip(two).any(differs)
+        }
+        _ => false,
     }
 }
 
 fn mentions(index: &[Index], vars: &[VarId]) -> bool {
-    VarsUsed::of_indices(index).iter().any(|var| vars.contains(var))
+    any_of(&VarsUsed::of_indices(index), vars)
+}
+
+fn any_of(used: &[VarId], vars: &[VarId]) -> bool {
+    used.iter().any(|var| vars.contains(var))
+}
+
+/// A cell of which it is not known where it is: without subscripts it overlaps every other one.
+fn any_cell(array: ArrayId) -> Target {
+    Target::Cell { array, index: Vec::new() }
 }
 
 /// What a loop body updates, and what it does otherwise with the same names.
 #[derive(Default)]
 struct Targets {
+    /// Each with all conditions around it in the body.
     updates: Vec<LaneSum>,
+    conditions: Vec<Cond>,
     bound: Vec<VarId>,
     set: Vec<LocalId>,
     read: Vec<LocalId>,
-    /// Arrays that are loaded from or stored to.
-    touched: Vec<ArrayId>,
+    /// Cells that are loaded from or stored to.
+    touched: Vec<Target>,
+}
+
+impl Targets {
+    /// Sees statements that are there only under conditions.
+    fn under(&mut self, conditions: Vec<Cond>, stmts: &[Stmt]) {
+        let outside = self.conditions.len();
+        self.conditions.extend(conditions);
+        self.block(stmts);
+        self.conditions.truncate(outside);
+    }
 }
 
 impl Visit for Targets {
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
-            Stmt::For(inner) => self.bound.push(inner.var),
+            Stmt::For(inner) => {
+                self.bound.push(inner.var);
+                let runs = constant_difference(&inner.hi, &inner.lo).is_some_and(|trips| trips > 0);
+                let some = Cond::Compare(CompareOp::Lt, inner.lo.clone(), inner.hi.clone());
+                return self.under(if runs { Vec::new() } else { vec![some] }, &inner.body);
+            }
             Stmt::Update { target, op, value } => {
-                self.updates.push(LaneSum { target: target.clone(), op: *op, ty: value.ty });
+                let conditions = match target {
+                    Target::Cell { .. } => self.conditions.clone(),
+                    // A local is always there.
+                    Target::Local(_) => Vec::new(),
+                };
+                self.updates.push(LaneSum { target: target.clone(), op: *op, ty: value.ty, conditions });
+            }
+            Stmt::If { cond, then, otherwise } => {
+                let all = match cond {
+                    Cond::And(all) => all.clone(),
+                    cond => vec![cond.clone()],
+                };
+                self.under(all, then);
+                return self.under(vec![Cond::Not(Box::new(cond.clone()))], otherwise);
             }
             Stmt::Set { local, .. } => self.set.push(*local),
-            Stmt::Store { array, .. } | Stmt::Scatter { array, .. } => self.touched.push(*array),
+            Stmt::Store { array, index, .. } => self.touched.push(Target::Cell { array: *array, index: index.clone() }),
+            Stmt::Scatter { array, .. } => self.touched.push(any_cell(*array)),
             _ => {}
         }
         self.descend_stmt(stmt);
@@ -134,7 +207,8 @@ impl Visit for Targets {
     fn expr(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Local(local) => self.read.push(*local),
-            ExprKind::Load { array, .. } | ExprKind::Gather { array, .. } => self.touched.push(*array),
+            ExprKind::Load { array, index } => self.touched.push(Target::Cell { array: *array, index: index.clone() }),
+            ExprKind::Gather { array, .. } => self.touched.push(any_cell(*array)),
             _ => {}
         }
         self.descend_expr(expr);
@@ -251,10 +325,14 @@ impl LaneCells {
         Stmt::Update { target, op: self.sum.op, value }
     }
 
-    /// What is left is combined with the target.
+    /// What is left is combined with the target, if it exists.
     pub(crate) fn handed_on(&self) -> Stmt {
         let value = Expr::load(self.array, vec![Index::Const(0)], self.sum.ty);
-        Stmt::Update { target: self.sum.target.clone(), op: self.sum.op, value }
+        let update = Stmt::Update { target: self.sum.target.clone(), op: self.sum.op, value };
+        match self.sum.conditions.as_slice() {
+            [] => update,
+            conditions => Stmt::If { cond: Cond::And(conditions.to_vec()), then: vec![update], otherwise: Vec::new() },
+        }
     }
 }
 

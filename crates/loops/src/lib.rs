@@ -53,7 +53,7 @@ pub use ir::{
     ArrayDecl, ArrayId, Axis, Dim, Each, Expr, ExprKind, For, Kernel, LocalDecl, LocalId, LoopKind, Parallel,
     Reduction, ScalarDecl, ScalarId, Space, Stmt, Target, combines, fused_factors,
 };
-pub use lane_sums::{LaneSum, lane_sums, spread_sums};
+pub use lane_sums::{LaneSum, lane_sums, order_matters, spread_sums};
 pub use locality::{ITERATIONS, Walked, locality};
 pub use lockstep::keep_together;
 pub use magnitude::{extents_fit, index_arithmetic_fits};

@@ -3,7 +3,7 @@
 //! A target that all lanes share is not touched inside the nest: each lane adds up its own terms, and at the end they are
 //! combined with each other and with the target.
 
-use loops::{Expr, For, LaneSum, Target};
+use loops::{Cond, Expr, For, LaneSum, Target};
 use program::{BinaryOp, ScalarType, Value};
 
 use super::access::Place;
@@ -49,7 +49,7 @@ impl Nest<'_> {
             None => self.make(Type::Word, Op::Word(ir::WordOp::Lt, zero, trips)),
         };
         self.guarded(some, |nest| {
-            for (LaneSum { target, op, ty }, value) in sums {
+            for (LaneSum { target, op, ty, conditions }, value) in sums {
                 let lane_op = reduce_op(op, ty)?;
                 let total = nest.make(super::lane_type(ty), Op::Reduce(lane_op, value));
                 match target {
@@ -72,7 +72,12 @@ impl Nest<'_> {
                     }
                     Target::Cell { array, index } => {
                         let place = nest.place(array, &index)?;
-                        nest.combine_first(&place, op, ty, total)?;
+                        if conditions.is_empty() {
+                            nest.combine_first(&place, op, ty, total)?;
+                        } else {
+                            let there = nest.cond_word(&Cond::And(conditions))?;
+                            nest.guarded(there, |nest| nest.combine_first(&place, op, ty, total))?;
+                        }
                     }
                 }
             }
@@ -95,8 +100,7 @@ impl Nest<'_> {
 
     pub(super) fn update(&mut self, target: &Target, op: BinaryOp, value: &Expr) -> Lower<()> {
         let ty = value.ty;
-        let sum = LaneSum { target: target.clone(), op, ty };
-        if let Some(position) = self.state.sums.iter().position(|(known, _)| *known == sum) {
+        if let Some(position) = self.state.sums.iter().position(|(known, _)| known.is_of(target, op, ty)) {
             let old = self.state.sums[position].1;
             let new = self.combined(op, old, value)?;
             let new = self.kept(ty, new, old, None);
@@ -134,7 +138,7 @@ impl Nest<'_> {
     /// A target that all lanes share, but that a loop inside moves along: combined on the spot.
     fn update_same(&mut self, place: &Place, op: BinaryOp, value: &Expr) -> Lower<()> {
         let ty = value.ty;
-        if (LaneSum { target: Target::Cell { array: place.array, index: Vec::new() }, op, ty }).is_ordered() {
+        if loops::order_matters(op, ty) {
             return Err("lanes that add floats to one cell".to_owned());
         }
         let value = self.expr(value)?;
