@@ -1,19 +1,21 @@
-//! Promotion: a cell that a loop updates over and over stays in a scalar local meanwhile.
+//! Promotion: a cell that is updated over and over stays in a scalar local meanwhile.
 //!
 //! In: a kernel with normalised subscripts (`simplify`).  Out: one with fewer loads and stores.
 //!
-//! Two forms are recognised, each as far out as it holds. Different arrays never overlap, so only accesses to the
+//! Three forms are recognised, each as far out as it holds. Different arrays never overlap, so only accesses to the
 //! same array matter.
 //! - A store to a cell, then loops that touch only that cell of its array: `C[i] = 0.0; for k { C[i] = C[i] + … }`
 //!   becomes `c = 0.0; for k { c = c + … }; C[i] = c`. The first store proves that the cell exists and is ours.
 //! - A loop that is sure to store to the cell if it runs at all: `if lo < hi { c = C[i]; for … ; C[i] = c }`. Where
 //!   it might not store, loading the cell could leave the array and storing it back could race.
+//! - Updates of a cell that follow each other, as those of rows side by side: `y[j] += a * b; y[j] += c * d` becomes
+//!   `y = y[j]; y += a * b; y += c * d; y[j] = y`. The first of them proves that the cell exists and is ours.
 
 use crate::access::{Accesses, UseLocal, declare_local};
 use crate::concurrent::reductions_of;
 use crate::prune::prune;
 use crate::walk::{Rewrite, VarsBound, VarsUsed};
-use crate::{ArrayId, CompareOp, Cond, Expr, For, Index, Kernel, LoopKind, Stmt, VarId};
+use crate::{ArrayId, CompareOp, Cond, Expr, For, Index, Kernel, LoopKind, Stmt, Target, VarId};
 use diag::deadline;
 use index::{constant_difference, extremum_operands};
 
@@ -40,7 +42,7 @@ impl Rewrite for Promote<'_> {
                 break;
             }
             if !self.reduced.contains(&array) && stmts.iter().any(|stmt| Accesses::of(stmt, array).stores > 0) {
-                stmts = self.after_store(stmts, array);
+                stmts = self.runs(stmts, array);
                 stmts = self.around_loops(stmts, array);
             }
         }
@@ -65,15 +67,21 @@ impl Rewrite for Promote<'_> {
 }
 
 impl Promote<'_> {
-    /// The first form.
-    fn after_store(&mut self, stmts: Vec<Stmt>, array: ArrayId) -> Vec<Stmt> {
+    /// The first form, and the third.
+    fn runs(&mut self, stmts: Vec<Stmt>, array: ArrayId) -> Vec<Stmt> {
         let mut done = Vec::new();
         let mut rest = stmts;
         while !rest.is_empty() {
-            let length = run_after_store(&rest, array);
+            let length = run_of_a_cell(&rest, array);
             let tail = rest.split_off(length.max(1));
             match (length, rest.remove(0)) {
                 (2.., Stmt::Store { index, value, .. }) => done.extend(self.keep(array, index, value, rest)),
+                (2.., Stmt::Update { target: Target::Cell { array, index }, op, value }) => {
+                    let old = Expr::load(array, index.clone(), self.kernel.arrays[array.index()].ty);
+                    let first = Stmt::Update { target: Target::Cell { array, index: index.clone() }, op, value };
+                    rest.insert(0, first);
+                    done.extend(self.keep(array, index, old, rest));
+                }
                 (_, first) => done.push(first),
             }
             rest = tail;
@@ -131,14 +139,19 @@ impl Promote<'_> {
     }
 }
 
-/// How many statements, from a first one that stores to a cell, touch only that cell; 0 if no loop is among them.
-fn run_after_store(stmts: &[Stmt], array: ArrayId) -> usize {
-    let Some((Stmt::Store { array: target, index: cell, .. }, after)) = stmts.split_first() else { return 0 };
-    if *target != array {
+/// How many statements, from a first one that stores to a cell or updates it, touch only that cell; 0 if nothing would be gained.
+fn run_of_a_cell(stmts: &[Stmt], array: ArrayId) -> usize {
+    let Some((first, after)) = stmts.split_first() else { return 0 };
+    let (target, cell, mut gains) = match first {
+        Stmt::Store { array, index, .. } => (*array, index, false),
+        Stmt::Update { target: Target::Cell { array, index }, .. } => (*array, index, true),
+        _ => return 0,
+    };
+    // What is updated is read by the first statement itself, beside which no other cell may be.
+    if target != array || gains && !Accesses::of(first, array).only(cell) {
         return 0;
     }
     let mut length = 0;
-    let mut has_loop = false;
     for (number, stmt) in after.iter().enumerate() {
         let accesses = Accesses::of(stmt, array);
         if !accesses.any() {
@@ -147,10 +160,11 @@ fn run_after_store(stmts: &[Stmt], array: ArrayId) -> usize {
         if !accesses.only(cell) {
             break;
         }
-        has_loop |= !VarsBound::of(stmt).is_empty() || matches!(stmt, Stmt::Each(_));
+        // What is stored at once need not be loaded again, whoever does it; a loop would do so every time.
+        gains |= !VarsBound::of(stmt).is_empty() || matches!(stmt, Stmt::Each(_));
         length = number + 2;
     }
-    if has_loop { length } else { 0 }
+    if gains { length } else { 0 }
 }
 
 /// The cell that this loop updates, and the conditions under which it is sure to do so; if one of them fails, the
