@@ -9,7 +9,7 @@ use crate::cost::{Lanes, Walk, cost};
 use crate::machine::Machine;
 use crate::recipes::contraction::{self, Contraction, Reach};
 use crate::recipes::factorisation::{self, Blocked};
-use crate::recipes::{Plan, Reasoned, interleave, pad, passes, push, threads, time, turn, vector};
+use crate::recipes::{Plan, Reasoned, interleave, pad, passes, push, rows, threads, time, turn, vector};
 use crate::small::{self, Effort, Small};
 
 /// How much of the time a compilation may take is for isl's scheduler; the rest must do for the program's own order.
@@ -201,16 +201,7 @@ fn proposals(subject: &Rc<Subject>, machine: Option<&Machine>, allowed: Allowanc
                 let found = candidate(subject, Some(machine), origin, tree, Vec::new(), &cached)?;
                 recipes.push(Candidate { effort: Effort::Sweeps, ..found });
             }
-            if let Some((tree, cached)) = passes::together(scop, &own) {
-                recipes.push(candidate(
-                    subject,
-                    Some(machine),
-                    "own order, passes together",
-                    tree,
-                    Vec::new(),
-                    &cached,
-                )?);
-            }
+            recipes.extend(over_rows(subject, &own, machine)?);
             let share = allowed.part(RECIPE_SHARE);
             match subject.within(share, || rewritings(subject, machine, &own)) {
                 Ok(mut found) => {
@@ -238,6 +229,26 @@ fn proposals(subject: &Rc<Subject>, machine: Option<&Machine>, allowed: Allowanc
         }
     }
     Ok(Proposals { plain: trees, recipes })
+}
+
+/// What recipes for passes over the rows of matrices make of a tree.
+fn over_rows(subject: &Subject, own: &Tree, machine: &Machine) -> diag::Result<Vec<Candidate>> {
+    let scop = &subject.scop;
+    let made = |origin, tree, cached: &[usize]| candidate(subject, Some(machine), origin, tree, Vec::new(), cached);
+    let mut found = Vec::new();
+    let together = passes::together(scop, own);
+    let (start, cached) = together.as_ref().map_or((own, [].as_slice()), |(tree, cached)| (tree, cached));
+    if let Some((tree, cached)) = rows::abreast(scop, start, cached)? {
+        let origin = match together {
+            Some(_) => "own order, passes together, several rows at a time",
+            None => "own order, several rows at a time",
+        };
+        found.push(made(origin, tree, &cached)?);
+    }
+    if let Some((tree, cached)) = &together {
+        found.push(made("own order, passes together", tree.clone(), cached)?);
+    }
+    Ok(found)
 }
 
 /// What recipes for repeated sweeps and for recurrences make of a tree, who proposes it, and the numbers of the branches that find their cells

@@ -9,6 +9,8 @@
 use poly::{Branch, LoopId, LoopKind, Scop, Statement, StatementId, Tree};
 use program::{Affine, ArrayId, Atom, BinaryOp, ExprKind, IterId, Role, Subscript, UnaryOp};
 
+use crate::recipes::vector::innermost;
+
 /// The weight of one more loop around a body: a loop runs so many times.
 const PER_LOOP: u64 = 16;
 /// A step to a cell that is not the next one.
@@ -57,11 +59,12 @@ pub(crate) fn cost(scop: &Scop, tree: &Tree, uneven: &[(usize, LoopId)], lanes: 
         body += CONDITION * conditions as u64;
         if let Some(Lanes { vectors, tiled, rests, cached }) = lanes {
             let in_registers = tiled.contains(&statement.name.as_str());
-            let in_lanes = branch.loops().next_back().is_some_and(|(_, id, _)| vectors.contains(&id));
+            let in_lanes = innermost(tree, branch).is_some_and(|id| vectors.contains(&id));
             let operations = 1 + statement.reads.len() as u64;
-            let near = walk.kinds_of_steps(statement, &scalars).near;
+            let Steps { near, together, .. } = walk.kinds_of_steps(statement, &scalars);
+            let alone = if in_lanes { near - together } else { near };
             // What is in a cache is read in half of the time.
-            let fetched = if cached.contains(&number) { near / 2 } else { near };
+            let fetched = if cached.contains(&number) { alone / 2 } else { alone };
             // A vector takes the time of one number, but far cells are fetched one by one all the same.
             body = match (in_registers, in_lanes) {
                 // Nothing but the operation itself.
@@ -73,6 +76,7 @@ pub(crate) fn cost(scop: &Scop, tree: &Tree, uneven: &[(usize, LoopId)], lanes: 
                 body = body.div_ceil(REST);
             }
         }
+        tracing::trace!(statement = statement.name, depth = walk.depth, body, "cost");
         sum = sum.saturating_add(weight(walk.depth).saturating_mul(body));
     }
     for (position, array) in scop.arrays.iter().enumerate().filter(|(_, array)| array.expanded > 0) {
@@ -103,6 +107,8 @@ pub(crate) struct Walk {
 pub(crate) struct Steps {
     pub(crate) near: u64,
     pub(crate) far: u64,
+    /// Those of the near ones that are the same for all that runs side by side.
+    pub(crate) together: u64,
 }
 
 impl Walk {
@@ -138,12 +144,16 @@ impl Walk {
 
     /// How the accesses of a statement step, but those to arrays in registers.
     pub(crate) fn kinds_of_steps(&self, statement: &Statement, in_registers: &[ArrayId]) -> Steps {
-        let mut steps = Steps { near: 0, far: 0 };
+        let mut steps = Steps { near: 0, far: 0, together: 0 };
         let accesses = std::iter::once(&statement.write).chain(&statement.reads);
         for access in accesses.filter(|access| !in_registers.contains(&access.array)) {
             match self.step(&access.index) {
                 0 => {}
-                1 => steps.near += 1,
+                1 => {
+                    steps.near += 1;
+                    let same = |iter: IterId| Walk::along(iter).stays(&access.index);
+                    steps.together += u64::from(self.side_by_side.is_some_and(same));
+                }
                 _ => steps.far += 1,
             }
         }
@@ -188,12 +198,6 @@ impl Walk {
             return 0;
         }
         let Some(moved) = &self.moved else { return LINE };
-        // Cells that lie side by side for straight code come with one line.
-        if let Some(iter) = self.side_by_side
-            && Walk::along(iter).step(index) == 1
-        {
-            return 1;
-        }
         let distance = |subscript: &Subscript| match subscript {
             Subscript::Affine(affine) => distance(affine, moved),
             Subscript::Data(expr) => {
@@ -201,9 +205,12 @@ impl Walk {
                 if moved.iter().any(|(iter, _)| iters.contains(iter)) { None } else { Some(0) }
             }
         };
+        // Cells that lie side by side for straight code come with one line.
+        let beside = || self.side_by_side.is_some_and(|iter| Walk::along(iter).step(index) == 1);
         match (outer.iter().all(|subscript| distance(subscript) == Some(0)), distance(last)) {
             (true, Some(0)) => 0,
             (true, Some(-1 | 1)) => 1,
+            _ if beside() => 1,
             _ => LINE,
         }
     }

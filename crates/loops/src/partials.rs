@@ -106,7 +106,7 @@ impl Cut<'_> {
         let size = match (Heavy::is(&f.body), on_arrays) {
             (false, _) => BLOCK,
             (true, false) => HEAVY,
-            (true, true) => HEAVY_ON_ARRAYS,
+            (true, true) => (HEAVY_ON_ARRAYS / pieces_inside(&f.body)).max(1),
         };
         let length = known_length(f)?;
         let most = Index::Max(Box::new(Index::Const(0)), Box::new(blocks(length, size.checked_mul(f.step)?)));
@@ -299,6 +299,21 @@ impl Rewrite for UsePart<'_> {
             stmt => self.descend_stmt(stmt),
         }]
     }
+}
+
+/// How many iterations loops of known length have around others that may run long: an iteration of a loop over pieces is as good as those of all
+/// its pieces.
+fn pieces_inside(stmts: &[Stmt]) -> i64 {
+    let inside = stmts.iter().map(|stmt| match stmt {
+        Stmt::For(f) if Heavy::is(&f.body) => {
+            let own = trip_bound(f).unwrap_or(1).max(1);
+            own.saturating_mul(pieces_inside(&f.body))
+        }
+        Stmt::If { then, otherwise, .. } => pieces_inside(then).max(pieces_inside(otherwise)),
+        Stmt::Alloc { body, .. } => pieces_inside(body),
+        _ => 1,
+    });
+    inside.max().unwrap_or(1)
 }
 
 /// Whether statements contain loops that may run long.

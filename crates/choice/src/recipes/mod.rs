@@ -11,6 +11,7 @@ pub(crate) mod interleave;
 pub(crate) mod pad;
 pub(crate) mod passes;
 pub(crate) mod push;
+pub(crate) mod rows;
 pub(crate) mod threads;
 pub(crate) mod time;
 pub(crate) mod turn;

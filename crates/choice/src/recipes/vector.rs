@@ -13,15 +13,15 @@ const ACCUMULATORS: u32 = 4;
 /// So many registers are worked on at once elsewhere, which halves the loop's own cost.
 const ABREAST: u32 = 2;
 
-/// The innermost loops of a tree that can be vector loops and gain by it.
+/// The innermost loops of a tree, but for straight code, that can be vector loops and gain by it.
 pub(crate) fn loops(subject: &Subject, tree: &Tree) -> diag::Result<Vec<LoopId>> {
     let branches = tree.branches();
-    let mut found = Vec::new();
-    for id in tree.innermost() {
+    let mut found: Vec<LoopId> = Vec::new();
+    for id in branches.iter().filter_map(|branch| innermost(tree, branch)) {
         let inside: Vec<&Branch> = branches.iter().filter(|branch| branch.level_of(id).is_some()).collect();
-        // What is straight code already has its reasons.
-        let is_plain = tree.info(id).kind == LoopKind::Serial;
+        let is_plain = tree.info(id).kind == LoopKind::Serial && !found.contains(&id);
         if is_plain
+            && inside.iter().all(|branch| innermost(tree, branch) == Some(id))
             && inside.iter().all(|branch| gains(&subject.scop, tree, branch))
             && !poly::may_carry(subject, tree, id)?
         {
@@ -29,6 +29,12 @@ pub(crate) fn loops(subject: &Subject, tree: &Tree) -> diag::Result<Vec<LoopId>>
         }
     }
     Ok(found)
+}
+
+/// The innermost loop of a branch that is not straight code.
+pub(crate) fn innermost(tree: &Tree, branch: &Branch) -> Option<LoopId> {
+    let mut loops = branch.loops().rev().map(|(_, id, _)| id);
+    loops.find(|id| tree.info(*id).kind != LoopKind::Unrolled)
 }
 
 /// Whether a statement is faster in lanes along its innermost loop.
@@ -72,9 +78,12 @@ pub(crate) fn vectorize(plan: &mut Plan, loops: &[LoopId], machine: &Machine) ->
         let Some(targets) = targets(scop, &tree, *id) else { continue };
         let statements: Vec<&Statement> = inside.iter().map(|branch| scop.at(branch.statement)).collect();
         let sums = inside.iter().all(|branch| is_sum(scop, &tree, branch));
-        let lanes = machine.lanes(widest(scop, &statements)) * if sums { ACCUMULATORS } else { ABREAST };
+        // Straight code inside has sums enough to work on at once.
+        let straight = inside.iter().all(|branch| branch.loops().next_back().is_some_and(|(_, last, _)| last != *id));
+        let registers = if sums && !straight { ACCUMULATORS } else { ABREAST };
+        let lanes = machine.lanes(widest(scop, &statements)) * registers;
         let why = if sums {
-            format!("{ACCUMULATORS} partial results of {} lanes", lanes / ACCUMULATORS)
+            format!("{registers} partial results of {} lanes", lanes / registers)
         } else {
             format!("{ABREAST} registers of {} lanes, whose cells lie side by side", lanes / ABREAST)
         };
