@@ -119,18 +119,18 @@ macro_rules! elements {
         }
 
         /// An owned array as a view of its shape.
-        fn view_of<'a>(data: &'a Data, shape: &[usize]) -> Result<View<'a>, ShapeError> {
-            Ok(match data {
-                $(Data::$variant(elements) => {
+        fn view_of<'a>(elements: Slice<'a>, shape: &[usize]) -> Result<View<'a>, ShapeError> {
+            Ok(match elements {
+                $(Slice::$variant(elements) => {
                     View::$variant(ArrayView::from_shape(IxDyn(shape), elements)?)
                 })*
             })
         }
 
-        fn view_mut_of<'a>(data: &'a mut Data, shape: &[usize]) -> Result<ViewMut<'a>, ShapeError> {
-            Ok(match data {
-                $(Data::$variant(elements) => {
-                    ViewMut::$variant(ArrayViewMut::from_shape(IxDyn(shape), elements.as_mut_slice())?)
+        fn view_mut_of<'a>(elements: SliceMut<'a>, shape: &[usize]) -> Result<ViewMut<'a>, ShapeError> {
+            Ok(match elements {
+                $(SliceMut::$variant(elements) => {
+                    ViewMut::$variant(ArrayViewMut::from_shape(IxDyn(shape), elements)?)
                 })*
             })
         }
@@ -220,17 +220,28 @@ impl<'a> Args<'a> {
 
     /// Owned elements whose type is known only at run time, to be read.
     pub fn data(&mut self, name: &str, data: &'a Data, shape: &[usize]) -> &mut Self {
-        let given = match view_of(data, shape) {
-            Ok(view) if shape.iter().product::<usize>() == data.len() => Given::Read(view),
-            _ => Given::Misshapen { len: data.len(), shape: shape.to_vec() },
+        self.elements(name, data.as_slice(), shape)
+    }
+
+    /// Borrowed elements whose type is known only at run time, to be read.
+    pub fn elements(&mut self, name: &str, elements: Slice<'a>, shape: &[usize]) -> &mut Self {
+        let len = elements.len();
+        let given = match view_of(elements, shape) {
+            Ok(view) if shape.iter().product::<usize>() == len => Given::Read(view),
+            _ => Given::Misshapen { len, shape: shape.to_vec() },
         };
         self.push(name, given)
     }
 
     /// Owned elements whose type is known only at run time, to be read and written.
     pub fn data_mut(&mut self, name: &str, data: &'a mut Data, shape: &[usize]) -> &mut Self {
-        let len = data.len();
-        let given = match view_mut_of(data, shape) {
+        self.elements_mut(name, data.as_mut_slice(), shape)
+    }
+
+    /// Borrowed elements whose type is known only at run time, to be read and written.
+    pub fn elements_mut(&mut self, name: &str, elements: SliceMut<'a>, shape: &[usize]) -> &mut Self {
+        let len = elements.as_slice().len();
+        let given = match view_mut_of(elements, shape) {
             Ok(view) if shape.iter().product::<usize>() == len => Given::Write(view),
             _ => Given::Misshapen { len, shape: shape.to_vec() },
         };

@@ -63,7 +63,7 @@ pub use engine::{Checked, Engine, Function, Math, Module, Options, Program, Reci
 pub use error::{Error, Result};
 pub use pipeline::{Order, Timing};
 pub use prepared::Prepared;
-pub use program::{Data, Role, ScalarType, Value, bf16, f16};
+pub use program::{Data, Role, ScalarType, Slice, SliceMut, Value, bf16, f16};
 pub use ptx::Failure as GpuFailure;
 pub use rayon;
 pub use refused::CallError;

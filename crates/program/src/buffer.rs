@@ -1,5 +1,7 @@
 //! Array contents: owned, and borrowed from the host, with the element type known at run time.
 
+use std::ops::Range;
+
 use half::{bf16, f16};
 
 use crate::{ScalarType, Value};
@@ -93,6 +95,20 @@ macro_rules! buffers {
                 }
             }
 
+            /// The elements of some positions; none if there are not as many.
+            pub fn part(self, positions: Range<usize>) -> Self {
+                match self {
+                    $(Slice::$variant(elements) => Slice::$variant(elements.get(positions).unwrap_or_default())),*
+                }
+            }
+
+            /// How many elements stand in front of the first one whose address is a multiple of `bytes`, a power of two.
+            pub fn align_offset(&self, bytes: usize) -> usize {
+                match self {
+                    $(Slice::$variant(elements) => elements.as_ptr().align_offset(bytes)),*
+                }
+            }
+
             /// A copy that is owned.
             pub fn to_data(&self) -> Data {
                 match self {
@@ -101,7 +117,27 @@ macro_rules! buffers {
             }
         }
 
-        impl SliceMut<'_> {
+        impl<'a> SliceMut<'a> {
+            /// The elements of some positions; none if there are not as many.
+            pub fn part(self, positions: Range<usize>) -> SliceMut<'a> {
+                match self {
+                    $(SliceMut::$variant(elements) => {
+                        SliceMut::$variant(elements.get_mut(positions).unwrap_or_default())
+                    })*
+                }
+            }
+
+            /// Takes over the elements of another array; `false` if their number or type is another one.
+            pub fn copy_from(&mut self, from: Slice<'_>) -> bool {
+                match (self, from) {
+                    $((SliceMut::$variant(elements), Slice::$variant(from)) if elements.len() == from.len() => {
+                        elements.copy_from_slice(from);
+                        true
+                    })*
+                    _ => false,
+                }
+            }
+
             /// The elements, to read.
             pub fn as_slice(&self) -> Slice<'_> {
                 match self {

@@ -49,12 +49,13 @@ pub(crate) fn eval(options: &Options, terminal: &Terminal) -> Result<(), Failure
     let fail = |error| expression.error(error, wrapped.start);
     let function = engine.compile_only(&wrapped.source, "eval").map_err(fail)?;
 
-    let mut value = HostArray { data: zero(*ty), shape: Vec::new() };
+    let mut value = HostArray::new(zero(*ty), 0, Vec::new());
     let mut args = Args::new();
     for size in &options.sizes {
         args.size(&size.name, size.value);
     }
-    args.data_mut("value", &mut value.data, &value.shape);
+    let (elements, shape) = value.parts_mut();
+    args.elements_mut("value", elements, shape);
     function.call(&mut args).map_err(fail)?;
     match terminal.is_json() {
         true => terminal::data(&format!("{}\n", show::to_json("value", &value))),

@@ -302,7 +302,8 @@ pub(super) fn execute(
 fn arguments<'a>(given: &'a Given, writes: &'a mut [Written]) -> Args<'a> {
     let mut args = given.args();
     for written in writes {
-        args.data_mut(&written.name, &mut written.array.data, &written.array.shape);
+        let (elements, shape) = written.array.parts_mut();
+        args.elements_mut(&written.name, elements, shape);
     }
     args
 }
@@ -315,7 +316,7 @@ fn verify(function: &Function, options: &Options, given: &Given, results: &[Writ
         tell_time("verify", started.elapsed());
     }
     for (result, reference) in results.iter().zip(&reference) {
-        let tolerance = compare::verify_tolerance(result.array.data.ty(), options.rtol, options.atol);
+        let tolerance = compare::verify_tolerance(result.array.ty(), options.rtol, options.atol);
         agree(result, &reference.array, tolerance, "the interpreter gives")
             .map_err(|failure| failure.help("this is a bug in farkas unless the sums are ill-conditioned"))?;
     }
@@ -348,9 +349,9 @@ fn agree(result: &Written, wanted: &HostArray, tolerance: Tolerance, says: &str)
     };
     let subscripts = result.array.subscripts(position);
     let cell = if subscripts.is_empty() { result.name.clone() } else { format!("{}{subscripts:?}", result.name) };
-    let len = result.array.data.len();
+    let len = result.array.len();
     let allowed =
-        if result.array.data.ty().is_float() { format!("{allowed:.3e} is allowed") } else { "none is allowed".into() };
+        if result.array.ty().is_float() { format!("{allowed:.3e} is allowed") } else { "none is allowed".into() };
     Err(Failure::run(format!(
         "`{}` differs: {cell} is {found}, but {says} {wanted} (a difference of {error:.3e}, {allowed}); \
          {count} of {len} elements differ",

@@ -36,7 +36,7 @@ pub(crate) struct Worst {
 
 /// Compares arrays of one type and shape. `None` if they agree.
 pub(crate) fn compare(found: &HostArray, wanted: &HostArray, tolerance: Tolerance) -> Option<Worst> {
-    let exact = !found.data.ty().is_float();
+    let exact = !found.ty().is_float();
     let largest = match tolerance.magnitude {
         Magnitude::Largest if !exact => {
             wanted.values().map(|value| to_f64(value).abs()).filter(|value| value.is_finite()).fold(0.0, f64::max)
@@ -100,7 +100,7 @@ mod tests {
     use farkas::Data;
 
     fn floats(values: &[f64]) -> HostArray {
-        HostArray { data: Data::from(values.to_vec()), shape: vec![values.len()] }
+        HostArray::new(values.to_vec(), 0, vec![values.len()])
     }
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn integers_are_exact_and_the_worst_is_shown() {
-        let ints = |values: &[i64]| HostArray { data: Data::from(values.to_vec()), shape: vec![values.len()] };
+        let ints = |values: &[i64]| HostArray::new(values.to_vec(), 0, vec![values.len()]);
         let tolerance = expect_tolerance(Some(1.0), 100.0);
         let worst = compare(&ints(&[1, 5, 3]), &ints(&[2, 9, 3]), tolerance).expect("they differ");
         assert_eq!((worst.position, worst.count), (1, 2));

@@ -6,7 +6,7 @@ use crate::data::HostArray;
 
 /// 0, 1, 2, … in row-major order, wrapped to the element type; for `bool`, whether the number is odd.
 pub(crate) fn iota(array: &mut HostArray) {
-    let ty = array.data.ty();
+    let ty = array.ty();
     fill(array, |position| match ty {
         ScalarType::Bool => Value::Bool(position % 2 == 1),
         // An array has fewer elements than an i64 can count.
@@ -21,7 +21,7 @@ pub(crate) fn constant(array: &mut HostArray, value: Value) {
 /// Element by element in row-major order, the outputs of SplitMix64 from the state `seed`. Floats are uniform in
 /// [0, 1), signed integers in -9..=9, unsigned ones in 0..=9, and `bool` is fair.
 pub(crate) fn random(array: &mut HostArray, seed: u64) {
-    let ty = array.data.ty();
+    let ty = array.ty();
     let mut state = seed;
     fill(array, |_| {
         let bits = split_mix(&mut state);
@@ -41,8 +41,8 @@ pub(crate) fn random(array: &mut HostArray, seed: u64) {
 }
 
 fn fill(array: &mut HostArray, mut value: impl FnMut(usize) -> Value) {
-    for position in 0..array.data.len() {
-        array.data.set(position, value(position));
+    for position in 0..array.len() {
+        array.set(position, value(position));
     }
 }
 
@@ -88,6 +88,6 @@ mod tests {
     fn iota_wraps() {
         let mut array = HostArray::zeros("x", ScalarType::U8, vec![300]).expect("memory");
         iota(&mut array);
-        assert_eq!(array.data.get(257), Some(Value::U8(1)));
+        assert_eq!(array.get(257), Some(Value::U8(1)));
     }
 }

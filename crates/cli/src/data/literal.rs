@@ -32,7 +32,7 @@ impl Literal {
         for (position, word) in self.words.iter().enumerate() {
             data.set(position, value(ty, word)?);
         }
-        Ok(HostArray { data, shape: self.shape.clone() })
+        Ok(HostArray::new(data, 0, self.shape.clone()))
     }
 
     /// The value of a literal without brackets.

@@ -7,11 +7,11 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Write};
 use std::path::Path;
 
-use farkas::{Data, ScalarType, bf16, f16};
+use farkas::{Data, ScalarType, Slice, bf16, f16};
 use ndarray::{ArrayView, IxDyn, ShapeBuilder};
 use npyz::{DType, NpyFile, NpyHeader, Order, TypeChar, WriterBuilder};
 
-use crate::data::HostArray;
+use crate::data::{HostArray, LINE};
 use crate::failure::reason;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -51,12 +51,7 @@ pub(crate) fn read(path: &Path, ty: ScalarType) -> Result<HostArray, Problem> {
     let npy = NpyFile::with_header(header, reader);
     match ty {
         ScalarType::F16 => elements::<f16>(npy),
-        ScalarType::BF16 => match elements::<u16>(npy)? {
-            HostArray { data: Data::U16(bits), shape } => {
-                Ok(HostArray { data: Data::BF16(bits.into_iter().map(bf16::from_bits).collect()), shape })
-            }
-            other => Ok(other),
-        },
+        ScalarType::BF16 => elements_as(npy, bf16::from_bits),
         ScalarType::F32 => elements::<f32>(npy),
         ScalarType::F64 => elements::<f64>(npy),
         ScalarType::I8 => elements::<i8>(npy),
@@ -173,7 +168,17 @@ fn is_complex(dtype: &DType) -> bool {
 /// The elements, brought into row-major order.
 fn elements<T>(npy: NpyFile<impl Read>) -> Result<HostArray, Problem>
 where
-    T: npyz::Deserialize + Clone,
+    T: npyz::Deserialize + Copy + Default,
+    Data: From<Vec<T>>,
+{
+    elements_as::<T, T>(npy, |element| element)
+}
+
+/// The same, of elements that are stored as others.
+fn elements_as<S, T>(npy: NpyFile<impl Read>, element: impl Fn(S) -> T) -> Result<HostArray, Problem>
+where
+    S: npyz::Deserialize,
+    T: Copy + Default,
     Data: From<Vec<T>>,
 {
     let malformed = |what: String| Problem::Malformed(what);
@@ -182,53 +187,57 @@ where
     let order = npy.order();
     let count = usize::try_from(npy.len()).map_err(|_| malformed("its shape is larger than any memory".to_string()))?;
     let mut elements: Vec<T> = room(count)?;
-    let mut read = npy.data::<T>().map_err(|error| malformed(error.to_string()))?;
-    while elements.len() < count {
+    let start = elements.len();
+    let mut read = npy.data::<S>().map_err(|error| malformed(error.to_string()))?;
+    while elements.len() < start + count {
         match read.next() {
-            Some(Ok(element)) => elements.push(element),
+            Some(Ok(stored)) => elements.push(element(stored)),
             Some(Err(error)) if error.kind() != io::ErrorKind::UnexpectedEof => {
                 return Err(malformed(error.to_string()));
             }
             Some(Err(_)) | None => return Err(malformed("it is truncated".to_string())),
         }
     }
-    let elements = match order {
-        Order::C => elements,
+    let (elements, start) = match order {
+        Order::C => (elements, start),
         Order::Fortran => {
-            let view = ArrayView::from_shape(IxDyn(&shape).f(), &elements);
+            let view = ArrayView::from_shape(IxDyn(&shape).f(), &elements[start..]);
             let mut row_major = room(count)?;
-            row_major.extend(view.map_err(|error| malformed(error.to_string()))?.iter().cloned());
-            row_major
+            let start = row_major.len();
+            row_major.extend(view.map_err(|error| malformed(error.to_string()))?.iter());
+            (row_major, start)
         }
     };
-    Ok(HostArray { data: Data::from(elements), shape })
+    Ok(HostArray::new(elements, start, shape))
 }
 
-/// An empty list with room for so many elements.
-fn room<T>(count: usize) -> Result<Vec<T>, Problem> {
-    let mut list = Vec::new();
+/// A list with room for so many elements, behind those that it has, which fill the line in front of them.
+fn room<T: Copy + Default>(count: usize) -> Result<Vec<T>, Problem> {
+    let mut list: Vec<T> = Vec::new();
     let bytes = count.saturating_mul(size_of::<T>());
-    list.try_reserve_exact(count)
+    let in_line = LINE / size_of::<T>();
+    list.try_reserve_exact(count.saturating_add(in_line))
         .map_err(|_| Problem::Unreadable(format!("there is no memory for its {bytes} bytes of elements")))?;
+    list.resize(list.as_ptr().align_offset(LINE).min(in_line), T::default());
     Ok(list)
 }
 
 /// Writes an array in row-major order, little-endian.
 pub(crate) fn write(out: &mut dyn Write, array: &HostArray) -> io::Result<()> {
-    match &array.data {
-        Data::F16(elements) => write_elements(out, elements, &array.shape),
-        Data::BF16(elements) => write_brain(out, elements, &array.shape),
-        Data::F32(elements) => write_elements(out, elements, &array.shape),
-        Data::F64(elements) => write_elements(out, elements, &array.shape),
-        Data::I8(elements) => write_elements(out, elements, &array.shape),
-        Data::I16(elements) => write_elements(out, elements, &array.shape),
-        Data::I32(elements) => write_elements(out, elements, &array.shape),
-        Data::I64(elements) => write_elements(out, elements, &array.shape),
-        Data::U8(elements) => write_elements(out, elements, &array.shape),
-        Data::U16(elements) => write_elements(out, elements, &array.shape),
-        Data::U32(elements) => write_elements(out, elements, &array.shape),
-        Data::U64(elements) => write_elements(out, elements, &array.shape),
-        Data::Bool(elements) => write_elements(out, elements, &array.shape),
+    match array.elements() {
+        Slice::F16(elements) => write_elements(out, elements, &array.shape),
+        Slice::BF16(elements) => write_brain(out, elements, &array.shape),
+        Slice::F32(elements) => write_elements(out, elements, &array.shape),
+        Slice::F64(elements) => write_elements(out, elements, &array.shape),
+        Slice::I8(elements) => write_elements(out, elements, &array.shape),
+        Slice::I16(elements) => write_elements(out, elements, &array.shape),
+        Slice::I32(elements) => write_elements(out, elements, &array.shape),
+        Slice::I64(elements) => write_elements(out, elements, &array.shape),
+        Slice::U8(elements) => write_elements(out, elements, &array.shape),
+        Slice::U16(elements) => write_elements(out, elements, &array.shape),
+        Slice::U32(elements) => write_elements(out, elements, &array.shape),
+        Slice::U64(elements) => write_elements(out, elements, &array.shape),
+        Slice::Bool(elements) => write_elements(out, elements, &array.shape),
     }
 }
 

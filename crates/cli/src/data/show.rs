@@ -22,16 +22,16 @@ pub(crate) fn declaration(name: &str, ty: ScalarType, shape: &[impl ToString]) -
 
 /// For people: a line with type, shape and checksums, then the values.
 pub(crate) fn to_text(name: &str, array: &HostArray) -> String {
-    let head = declaration(name, array.data.ty(), &array.shape);
+    let head = declaration(name, array.ty(), &array.shape);
     format!("{head}  (sum {:?}, fnv1a {:016x})\n{}\n", sum(array), hash(array), values(array))
 }
 
 /// For programs: the same facts; `values` is null for large arrays.
 pub(crate) fn to_json(name: &str, array: &HostArray) -> String {
-    let values = (array.data.len() <= FULL).then(|| array.values().map(json_value).collect::<Vec<_>>());
+    let values = (array.len() <= FULL).then(|| array.values().map(json_value).collect::<Vec<_>>());
     json!({
         "name": name,
-        "dtype": array.data.ty().name(),
+        "dtype": array.ty().name(),
         "shape": array.shape,
         "values": values,
         "sum": sum(array),
@@ -94,10 +94,9 @@ fn hash(array: &HostArray) -> u64 {
 }
 
 fn values(array: &HostArray) -> String {
-    let words = |range: std::ops::Range<usize>| {
-        range.filter_map(|position| array.data.get(position)).map(|value| value.to_string())
-    };
-    let len = array.data.len();
+    let words =
+        |range: std::ops::Range<usize>| range.filter_map(|position| array.get(position)).map(|value| value.to_string());
+    let len = array.len();
     if len <= FULL {
         let words: Vec<String> = words(0..len).collect();
         let width = words.iter().map(String::len).max().unwrap_or(0);
@@ -135,7 +134,7 @@ mod tests {
     use farkas::Data;
 
     fn show(values: Vec<f64>, shape: &[usize]) -> String {
-        super::values(&HostArray { data: Data::from(values), shape: shape.to_vec() })
+        super::values(&HostArray::new(values, 0, shape.to_vec()))
     }
 
     #[test]
@@ -155,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_fnv_1a() {
-        let array = HostArray { data: Data::from(b"foobar".to_vec()), shape: vec![6] };
+        let array = HostArray::new(b"foobar".to_vec(), 0, vec![6]);
         assert_eq!(hash(&array), 0x8594_4171_f739_67e8);
     }
 }

@@ -35,9 +35,9 @@ impl Given {
             args.size(name, *size);
         }
         for Read { name, array, is_scalar } in &self.reads {
-            match array.data.get(0) {
+            match array.get(0) {
                 Some(value) if *is_scalar => args.scalar(name, value),
-                _ => args.data(name, &array.data, &array.shape),
+                _ => args.elements(name, array.elements(), &array.shape),
             };
         }
         args
@@ -47,7 +47,7 @@ impl Given {
     pub(super) fn all(&self) -> Args<'_> {
         let mut args = self.args();
         for Written { name, array } in &self.writes {
-            args.data(name, &array.data, &array.shape);
+            args.elements(name, array.elements(), &array.shape);
         }
         args
     }
@@ -84,7 +84,7 @@ pub(in crate::commands) fn load(
         }
         for (argument, array) in arguments.iter().zip(&arrays) {
             if let Some(array) = array.as_ref().filter(|_| !argument.shape.is_empty()) {
-                args.data(&argument.name, &array.data, &array.shape);
+                args.elements(&argument.name, array.elements(), &array.shape);
             }
         }
         for (argument, array) in arguments.iter().zip(&arrays) {
