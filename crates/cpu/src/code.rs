@@ -67,7 +67,18 @@ impl Code {
     /// and overlap no other array.
     pub(crate) unsafe fn run(&self, params: &[i64], scalars: &[u64], arrays: &[*mut u8], state: &mut State) -> i32 {
         // SAFETY: the caller vouches for the arguments. The code is mapped as long as `self` lives.
-        unsafe { (self.entry)(params.as_ptr(), scalars.as_ptr(), arrays.as_ptr(), state) }
+        let status = unsafe { (self.entry)(params.as_ptr(), scalars.as_ptr(), arrays.as_ptr(), state) };
+        settle_stores();
+        status
+    }
+}
+
+/// What has been written past the caches is seen by other threads not later than what this one writes from now on, such as a flag that it is done.
+pub(crate) fn settle_stores() {
+    #[cfg(target_arch = "x86_64")]
+    {
+        // SAFETY: every x86-64 processor has this instruction, which touches no memory.
+        unsafe { std::arch::x86_64::_mm_sfence() }
     }
 }
 
@@ -140,6 +151,12 @@ pub(crate) extern "C" fn shuffle_bytes(
 #[cfg(test)]
 pub(crate) type LeafEntry = unsafe extern "sysv64" fn(*const u64) -> i32;
 
+/// Memory that begins at a cache line.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Line(pub(crate) [u64; 8]);
+
 /// Leaves in a module of their own, for the tier that Cranelift's pieces are needed on, to run lane programs on one stretch of memory in tests.
 #[cfg(test)]
 pub(crate) struct Leaves {
@@ -194,12 +211,13 @@ impl Leaves {
         id: FuncId,
         slots: &[u64],
         content: &[u8],
-        memory: &mut [u64],
+        memory: &mut [Line],
         report: &mut i64,
     ) -> (i32, Vec<u8>) {
         let address = self.module.get().expect("a finished module").get_finalized_function(id);
-        assert_eq!(content.len(), 8 * memory.len());
-        for (word, bytes) in memory.iter_mut().zip(content.chunks_exact(8)) {
+        assert_eq!(content.len(), size_of_val(memory));
+        let words = memory.iter_mut().flat_map(|line| &mut line.0);
+        for (word, bytes) in words.zip(content.chunks_exact(8)) {
             *word = u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
         }
         let mut slots = slots.to_vec();
@@ -211,6 +229,6 @@ impl Leaves {
             let entry = std::mem::transmute::<*const u8, LeafEntry>(address);
             entry(slots.as_ptr())
         };
-        (status, memory.iter().flat_map(|word| word.to_le_bytes()).collect())
+        (status, memory.iter().flat_map(|line| line.0).flat_map(u64::to_le_bytes).collect())
     }
 }

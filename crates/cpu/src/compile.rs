@@ -18,7 +18,7 @@ use crate::code::{Code, OwnedModule};
 use crate::{Tier, call, emit, isa, leaves, libcalls, math, parallel, place};
 
 /// What to do beside compiling.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// Keep the text that [`Compiled::clif`] and [`Compiled::asm`] return.
     pub keep_text: bool,
@@ -27,6 +27,9 @@ pub struct Options {
     pub check_bounds: bool,
     /// The instructions to use; the best that the host has if nothing is said.
     pub tier: Option<Tier>,
+    /// Arrays of so many bytes or more that the kernel only writes are written past the caches, where there are instructions for it; none if
+    /// nothing is said. What is larger than the last cache would not stay there anyway, and lines need not be fetched before they are written.
+    pub streams: Option<u64>,
 }
 
 /// Machine code of one kernel. Threads may share it; its memory is freed on drop.
@@ -99,7 +102,7 @@ pub fn compile_with(kernel: &loops::Verified, options: &Options) -> diag::Result
     context.func.signature = signature(module);
     // Where subscripts are checked one by one, iterations run so, too.
     let checked = options.check_bounds || !kernel.is_in_bounds();
-    let lowered = if checked { Vec::new() } else { leaves::lower(kernel, tier, module)? };
+    let lowered = if checked { Vec::new() } else { leaves::lower(kernel, tier, options.streams, module)? };
     let has_lanes = |r#for: &loops::For| lowered.iter().any(|leaf| leaf.has_lanes_of(r#for));
     let kernel = &kernel.with_sums_spread(|r#for| !has_lanes(r#for));
     let emitted = emit::emit(kernel, options, &lowered, module, &mut context.func)?;

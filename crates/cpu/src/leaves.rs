@@ -9,7 +9,7 @@ use cranelift_module::{FuncId, Linkage, Module};
 use loops::{Expr, For, Index, Kernel, Stmt, Visit, extremum_operands};
 
 use crate::compile::{bug, check_time, disassemble};
-use crate::lanes::lower::{Argument, Lower, Lowered, vector_loops};
+use crate::lanes::lower::{Argument, Lower, Lowered, Past, vector_loops};
 use crate::lanes::x86::Wide;
 use crate::lanes::{self, clif, signature, x86};
 use crate::linear::Linear;
@@ -44,9 +44,16 @@ impl Leaf {
 }
 
 /// Lowers every vector loop, with the short loops around it where they can be, and declares the functions of those that have lanes.
-pub(crate) fn lower(kernel: &Kernel, tier: Tier, module: &mut JITModule) -> diag::Result<Vec<Leaf>> {
+pub(crate) fn lower(
+    kernel: &Kernel,
+    tier: Tier,
+    streams: Option<u64>,
+    module: &mut JITModule,
+) -> diag::Result<Vec<Leaf>> {
     let wide512 = tier.wide() == Some(Wide::Avx512);
-    let mut roots = Roots { kernel, aligns: wide512, found: Vec::new() };
+    // Cranelift has no stores that go past the caches.
+    let past = Past::of(kernel, streams.filter(|_| tier.wide().is_some()));
+    let mut roots = Roots { kernel, aligns: wide512, past, found: Vec::new() };
     roots.block(&kernel.body);
     let mut leaves: Vec<Leaf> = Vec::new();
     for (root, lowered) in roots.found {
@@ -82,6 +89,7 @@ struct Roots<'k> {
     kernel: &'k Kernel,
     /// Whether whole groups of lanes begin at cache lines where they can.
     aligns: bool,
+    past: Past,
     found: Vec<(For, Lower<Lowered>)>,
 }
 
@@ -98,7 +106,7 @@ impl Visit for Roots<'_> {
             return self.descend_stmt(stmt);
         }
         let name = format!("{} {}", self.kernel.name, self.kernel.vars[r#for.var.index()]);
-        match lanes::lower::lower(self.kernel, r#for, &name, self.aligns) {
+        match lanes::lower::lower(self.kernel, r#for, &name, self.aligns, &self.past) {
             Err(_) if !r#for.kind.is_vector() => self.descend_stmt(stmt),
             lowered => self.found.push((r#for.clone(), lowered)),
         }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use loops::{ArrayDecl, ArrayId};
 
 use crate::call::{allocate, length};
-use crate::code::Scratch;
+use crate::code::{Scratch, settle_stores};
 use crate::emit::fault::{CANCELLED, DONE, NO_MEMORY, PANICKED};
 use crate::work::Work;
 use crate::workspace::Workspace;
@@ -193,7 +193,9 @@ impl Running<'_> {
 
     fn piece(&self, context: &[u64], begin: i64, end: i64) -> i32 {
         // SAFETY: the function was made for such a block by `emit::outline`, and `begin..end` is a part of the loop.
-        unsafe { (self.iterations)(context.as_ptr(), begin, end) }
+        let status = unsafe { (self.iterations)(context.as_ptr(), begin, end) };
+        settle_stores();
+        status
     }
 
     /// The iterations from `begin` on, in pieces that threads take as they get free.

@@ -19,6 +19,11 @@ fn options(tier: Tier) -> Options {
 
 /// Runs a kernel everywhere and compares; returns the lane programs as text.
 fn agree(text: &str, params: &[i64], scalars: &[Value], arrays: &[Data]) -> String {
+    agree_with(text, params, scalars, arrays, Options::default())
+}
+
+/// The same with options, but for the tier and the text.
+fn agree_with(text: &str, params: &[i64], scalars: &[Value], arrays: &[Data], given: Options) -> String {
     let kernel = verified(text);
     let mut env =
         Env { params: params.to_vec(), scalars: scalars.to_vec(), arrays: arrays.iter().cloned().map(Some).collect() };
@@ -26,7 +31,7 @@ fn agree(text: &str, params: &[i64], scalars: &[Value], arrays: &[Data]) -> Stri
     let expected: Vec<Data> = env.arrays.into_iter().flatten().collect();
     let mut lanes = String::new();
     for tier in tiers() {
-        let compiled = compiled_with(text, &options(tier));
+        let compiled = compiled_with(text, &Options { streams: given.streams, ..options(tier) });
         let mut found = arrays.to_vec();
         let called = compiled.call(params, scalars, &mut buffers(&kernel, &mut found));
         called.unwrap_or_else(|error| panic!("{tier}: {error}\n{text}"));
@@ -151,6 +156,32 @@ fn rows_beside_each_other_are_summed_in_lanes() {
             assert!(lanes.contains("reduce"), "{lanes}");
         }
     }
+}
+
+#[test]
+fn what_is_only_written_goes_past_the_caches() {
+    // `z` is read, too; rows of `y` begin anywhere in a line.
+    let text = "kernel copies(N, M; x: in f32[M], y: out f32[N, M], z: inout f64[M]) {
+        for i in 0..N {
+            vector(32) for j in 0..M {
+                y[i, j] = 2.0 * x[j]
+            }
+        }
+        vector(32) for j in 0..M {
+            z[j] = z[j] + 1.0
+        }
+    }";
+    for (n, m) in [(0, 5), (3, 0), (3, 95), (100, 96), (5, 97), (7, 200), (64, 128)] {
+        let doubles: Data = (0..m).map(|at| at as f64 / 8.0).collect::<Vec<f64>>().into();
+        let arrays = [floats(m), floats(n * m), doubles];
+        let large = Options { streams: Some(4 << 10), ..Options::default() };
+        let lanes = agree_with(text, &[n as i64, m as i64], &[], &arrays, large);
+        let wide = Tier::native().max(Tier::V2) > Tier::V2;
+        assert_eq!(lanes.matches(" streamed").count(), usize::from(wide), "{lanes}");
+    }
+    let arrays = [floats(96), floats(96), vec![0.5; 96].into()];
+    let lanes = agree(text, &[1, 96], &[], &arrays);
+    assert!(!lanes.contains("streamed"), "{lanes}");
 }
 
 #[test]

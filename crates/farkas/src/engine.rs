@@ -134,6 +134,12 @@ impl Options {
         Some(if self.recipes == Recipes::Always { Machine { small: 0, ..machine } } else { machine })
     }
 
+    /// How machine code is made of loops.
+    pub(crate) fn code(&self) -> cpu::Options {
+        let machine = self.machine.unwrap_or_else(|| machine::host(self.cpu));
+        cpu::Options { tier: self.cpu, streams: Some(machine.l3), ..cpu::Options::default() }
+    }
+
     /// What compiling or checking one function may cost.
     pub(crate) fn budget(&self) -> isl::Budget {
         isl::Budget { time: Some(self.time_limit), operations: self.operation_limit, memory: self.memory_limit }
@@ -467,7 +473,8 @@ struct Compiled {
     code: Arc<Code>,
     specials: Specials,
     views: Option<Views>,
-    tier: Option<cpu::Tier>,
+    /// How machine code is made for other sizes and views.
+    make: cpu::Options,
     team: Team,
     log: Log,
 }
@@ -491,9 +498,9 @@ impl Function {
             sizes::check_index_arithmetic(&program, schedule, &general.kernel, &params).map_err(refuse)?;
             specials.keep(&params, specials.make(&params, &general)?);
         }
-        let (source, schedule, tier) = (source.clone(), options.schedule.clone(), options.cpu);
+        let (source, schedule, make) = (source.clone(), options.schedule.clone(), options.code());
         let views = None;
-        let compiled = Compiled { source, schedule, signature, program, code, specials, views, tier, team, log };
+        let compiled = Compiled { source, schedule, signature, program, code, specials, views, make, team, log };
         Ok(Function(Arc::new(compiled)))
     }
 
@@ -531,8 +538,8 @@ impl Function {
     /// apart. Calls with such views copy nothing. It is compiled for that; calls with views that lie otherwise, and prepared ones, run what this
     /// function runs.
     pub fn for_views(&self, args: &Args<'_>) -> Result<Function> {
-        let Compiled { source, schedule, signature, program, code, team, log, tier, .. } = &*self.0;
-        let views = Views::new(self, args, *tier)?;
+        let Compiled { source, schedule, signature, program, code, team, log, make, .. } = &*self.0;
+        let views = Views::new(self, args, make)?;
         Ok(Function(Arc::new(Compiled {
             source: source.clone(),
             schedule: schedule.clone(),
@@ -541,7 +548,7 @@ impl Function {
             code: Arc::clone(code),
             specials: self.0.specials.afresh(),
             views,
-            tier: *tier,
+            make: *make,
             team: team.clone(),
             log: log.clone(),
         })))

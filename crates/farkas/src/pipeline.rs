@@ -520,9 +520,9 @@ impl<'a> Line<'a> {
         let wants = |kinds: &[Emit]| self.options.emit.iter().any(|emit| kinds.contains(emit));
         let keep_text = wants(&[Emit::Lanes, Emit::Clif, Emit::Asm]);
         let shows_loops = wants(&[Emit::Loops, Emit::Layouts, Emit::C, Emit::Ptx]);
-        let cpu_options = cpu::Options { keep_text, tier: self.options.cpu, ..cpu::Options::default() };
+        let cpu_options = cpu::Options { keep_text, ..self.options.code() };
         let has_versions = kernel.version_count() > 1 && target == Target::Cpu;
-        let make = Make { finish, options: cpu_options.clone(), time_limit: self.options.time_limit };
+        let make = Make { finish, options: cpu_options, time_limit: self.options.time_limit };
         let parts = has_versions.then(|| Parts::new(kernel.clone(), make));
         // Versions are optimised one by one, as they are called.
         let kernel = match has_versions && !shows_loops && !keep_text {

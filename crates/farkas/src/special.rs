@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use diag::deadline;
 
 use crate::pipeline::{Code, Made, Timing};
-use crate::{Error, Options, Result, Tier};
+use crate::{Error, Options, Result};
 
 /// When calls get code for their very sizes. It is made by the thread that calls, for machine code only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(crate) struct Specials {
     /// What making code took.
     cost: Duration,
     time_limit: Duration,
-    tier: Option<Tier>,
+    code: cpu::Options,
     /// What was called last at the end.
     known: Mutex<Vec<Known>>,
 }
@@ -83,15 +83,15 @@ impl Specials {
             when: if possible { options.specialize.clone() } else { Specialize::Never },
             cost: Duration::max(cost, LEAST_COST),
             time_limit: options.time_limit,
-            tier: options.cpu,
+            code: options.code(),
             known: Mutex::default(),
         }
     }
 
     /// For another function with the same code: nothing is counted yet.
     pub(crate) fn afresh(&self) -> Specials {
-        let Specials { when, cost, time_limit, tier, .. } = self;
-        Specials { when: when.clone(), cost: *cost, time_limit: *time_limit, tier: *tier, known: Mutex::default() }
+        let Specials { when, cost, time_limit, code, .. } = self;
+        Specials { when: when.clone(), cost: *cost, time_limit: *time_limit, code: *code, known: Mutex::default() }
     }
 
     /// Whether calls need not be counted.
@@ -157,8 +157,7 @@ impl Specials {
         let bug = |error: diag::Error| Error::Bug { stage: "specialize", what: format!("{error:?}") };
         deadline::within(started, self.time_limit, || {
             let kernel = general.kernel.fixed(params).map_err(bug)?;
-            let options = cpu::Options { tier: self.tier, ..cpu::Options::default() };
-            let compiled = cpu::compile_with(&kernel, &options).map_err(bug)?;
+            let compiled = cpu::compile_with(&kernel, &self.code).map_err(bug)?;
             tracing::debug!(?params, time = ?started.elapsed(), "code for these sizes");
             Ok(Code { generated: Arc::clone(&general.generated), kernel, made: Made::Cpu(Box::new(compiled)) })
         })

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use program::{ArrayId, Role};
 
+use crate::Result;
 use crate::args::{Args, Given};
 use crate::engine::Function;
 use crate::pipeline::{Code, Made};
-use crate::{Result, Tier};
 
 /// Code for arguments that lie in a certain way.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Views {
 
 impl Views {
     /// Code for arguments that lie like these; none if all lie row-major, or the code cannot be made so.
-    pub(crate) fn new(function: &Function, args: &Args<'_>, tier: Option<Tier>) -> Result<Option<Views>> {
+    pub(crate) fn new(function: &Function, args: &Args<'_>, make: &cpu::Options) -> Result<Option<Views>> {
         let (program, general) = (function.program(), function.code().general()?);
         if matches!(general.made, Made::Ptx { .. }) {
             return Ok(None);
@@ -42,8 +42,7 @@ impl Views {
         if forms.iter().all(Option::is_none) {
             return Ok(None);
         }
-        let options = cpu::Options { tier, ..cpu::Options::default() };
-        let compiled = cpu::compile_with(&kernel, &options).map_err(bug)?;
+        let compiled = cpu::compile_with(&kernel, make).map_err(bug)?;
         let code = Code { generated: Arc::clone(&general.generated), kernel, made: Made::Cpu(Box::new(compiled)) };
         Ok(Some(Views { code: Arc::new(code), forms }))
     }

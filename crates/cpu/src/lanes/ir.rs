@@ -330,6 +330,9 @@ impl Address {
 pub enum Access {
     /// One after the other.
     Unit,
+    /// The same, for stores without a mask: memory that nobody reads soon is written past the caches, where the emitter can. The address is a
+    /// multiple of a cache line, or of the bytes of all lanes if these are fewer.
+    Streamed,
     /// All at the address itself.
     Same,
     /// One before the other.
@@ -458,6 +461,9 @@ impl Address {
 }
 
 impl Access {
+    /// The line that the address of [`Access::Streamed`] begins, at most.
+    pub const LINE: usize = 64;
+
     pub(super) fn renamed(self, f: impl Fn(ValueId) -> ValueId) -> Access {
         match self {
             Access::Strided(stride) => Access::Strided(f(stride)),

@@ -126,6 +126,7 @@ impl Display for Access {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Access::Unit => Ok(()),
+            Access::Streamed => f.write_str(" streamed"),
             Access::Same => f.write_str(" same"),
             Access::Reversed => f.write_str(" reversed"),
             Access::Strided(stride) => write!(f, " by {stride}"),

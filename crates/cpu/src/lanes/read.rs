@@ -217,6 +217,7 @@ fn place_of(text: &str) -> Read<(Address, Access)> {
         .transpose()?;
     let access = match access.trim() {
         "" => Access::Unit,
+        "streamed" => Access::Streamed,
         "same" => Access::Same,
         "reversed" => Access::Reversed,
         other => Access::Strided(value(other.strip_prefix("by ").ok_or("expected `by`")?)?),

@@ -76,6 +76,7 @@ impl Verifier<'_> {
             }
             Stmt::Store { value, at, access, mask } => {
                 self.lanes(*value)?;
+                ensure(*access != Access::Streamed || mask.is_none(), || "a masked store past the caches".into())?;
                 self.place(at, *access, *mask)
             }
             Stmt::Scatter { value, base, index, mask } => {

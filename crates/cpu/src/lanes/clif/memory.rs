@@ -26,7 +26,7 @@ impl Emitter<'_> {
     fn stride(&mut self, access: Access, ty: ScalarType) -> ClifValue {
         let bytes = ty.bytes() as i64;
         match access {
-            Access::Unit => self.b.ins().iconst(types::I64, bytes),
+            Access::Unit | Access::Streamed => self.b.ins().iconst(types::I64, bytes),
             Access::Same => self.b.ins().iconst(types::I64, 0),
             Access::Reversed => self.b.ins().iconst(types::I64, -bytes),
             Access::Strided(stride) => self.word(stride),
@@ -187,12 +187,12 @@ impl Emitter<'_> {
                 let mask = mask.map(|mask| self.piece(mask, 0));
                 self.store_lanes(ty, self.piece(value, 0), mask, 1, |_, _| place);
             }
-            (Access::Unit | Access::Reversed, None) => {
+            (Access::Unit | Access::Streamed | Access::Reversed, None) => {
                 for position in 0..self.cut.pieces as usize {
                     let x = self.piece(value, position);
                     let piece = position as i32;
                     let (x, start) = match access {
-                        Access::Unit => (x, piece * bytes),
+                        Access::Unit | Access::Streamed => (x, piece * bytes),
                         _ => (self.reverse(ty, x), ty.bytes() as i32 - bytes * (piece + 1)),
                     };
                     self.store_piece(ty, x, pointer, offset.wrapping_add(start));

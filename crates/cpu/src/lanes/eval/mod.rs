@@ -100,6 +100,10 @@ impl Run<'_> {
                 let active = self.active(*mask);
                 let lanes = if *access == Access::Same { 1 } else { active.len() };
                 let (ty, elements) = (self.element(*value), self.lanes(*value).to_vec());
+                let line = Access::LINE.min(lanes * ty.bytes()) as u64;
+                if *access == Access::Streamed && !self.lane_address(at, *access, ty, 0).is_multiple_of(line) {
+                    return Err(Stop::Wrong("a store past the caches within a line".to_owned()));
+                }
                 for lane in 0..lanes {
                     if active[lane] {
                         let address = self.lane_address(at, *access, ty, lane);
@@ -224,7 +228,7 @@ impl Run<'_> {
         let start = self.word(at.base).wrapping_add(index).wrapping_add(i64::from(at.offset));
         let bytes = ty.bytes() as i64;
         let stride = match access {
-            Access::Unit => bytes,
+            Access::Unit | Access::Streamed => bytes,
             Access::Same => 0,
             Access::Reversed => -bytes,
             Access::Strided(stride) => self.word(stride),

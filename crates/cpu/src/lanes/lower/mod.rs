@@ -29,6 +29,7 @@ use loops::{ArrayId, Expr, For, Index, Kernel, LaneSum, LocalId, LoopKind, Scala
 use program::{ScalarType, Value};
 
 use self::access::{Group, Loaded};
+pub(crate) use self::align::Past;
 use self::cells::Cell;
 use super::ir::{Op, Program, Stmt, Type, ValueId};
 use super::verify::{Verified, verify};
@@ -61,8 +62,8 @@ pub(crate) enum Argument {
 /// Why a loop is not lowered.
 pub(crate) type Lower<T> = Result<T, String>;
 
-/// Lowers a loop; `aligns` says whether it pays to begin whole groups of lanes at cache lines.
-pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str, aligns: bool) -> Lower<Lowered> {
+/// Lowers a loop; `aligns` says whether it pays to begin whole groups of lanes at cache lines, `past` what is written past the caches.
+pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str, aligns: bool, past: &Past) -> Lower<Lowered> {
     let vectors = vector_loops(r#for);
     let Some(LoopKind::Vector(lanes)) = vectors.first().map(|vector| vector.kind.clone()) else {
         return Err("there is no vector loop in it".to_owned());
@@ -77,7 +78,7 @@ pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str, aligns: bool) -> L
     let mut groups = Vec::new();
     for _ in 0..2 {
         let mut nest = Nest::new(kernel, r#for, lanes, name, groups);
-        nest.aligns = aligns;
+        (nest.aligns, nest.past) = (aligns, past.clone());
         nest.root(r#for)?;
         if let Some(program) = nest.finish_if_stable() {
             let arguments = std::mem::take(&mut nest.arguments);
@@ -126,6 +127,9 @@ struct Nest<'k> {
     /// Whether all of it is inside of one vector loop.
     is_root_in_lanes: bool,
     aligns: bool,
+    past: Past,
+    /// The arrays that the present loop writes past the caches.
+    streamed: Vec<ArrayId>,
     program: Program,
     arguments: Vec<Argument>,
     /// Constants and arguments, in front of everything else.
@@ -183,6 +187,8 @@ impl<'k> Nest<'k> {
             kernel,
             is_root_in_lanes: r#for.kind.is_vector(),
             aligns: false,
+            past: Past::default(),
+            streamed: Vec::new(),
             program,
             arguments: Vec::new(),
             entry: Vec::new(),

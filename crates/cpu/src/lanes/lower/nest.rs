@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use diag::deadline;
-use loops::{For, Index, LocalId, Stmt, VarId, VarsUsed, Visit};
+use loops::{ArrayId, For, Index, LocalId, Stmt, VarId, VarsUsed, Visit};
 
+use super::align::Head;
 use super::{Lower, Nest, State};
 use crate::lanes::ir::{self, Access, Carried, Loop, Op, Type, ValueId, WordOp};
 use crate::linear::Linear;
@@ -32,14 +33,15 @@ impl Nest<'_> {
         self.step = r#for.step;
         self.start_sums(r#for)?;
         self.enter_loop(r#for.var, lo)?;
-        if let Some(head) = self.head(r#for, trips)? {
+        let head = self.head(r#for, trips)?;
+        if let Some(Head { count, .. }) = head {
             let zero = self.word(0);
-            let some = self.make(Type::Word, Op::Word(WordOp::Lt, zero, head));
+            let some = self.make(Type::Word, Op::Word(WordOp::Lt, zero, count));
             self.guarded(some, |nest| {
-                nest.under_prefix(head, &r#for.body)?;
-                nest.advance_by(r#for.var, head)
+                nest.under_prefix(count, &r#for.body)?;
+                nest.advance_by(r#for.var, count)
             })?;
-            trips = self.make(Type::Word, Op::Word(WordOp::Sub, trips, head));
+            trips = self.make(Type::Word, Op::Word(WordOp::Sub, trips, count));
         }
         let lanes = i64::from(self.program.lanes);
         let step = lanes.checked_mul(r#for.step).ok_or("a step that is too large")?;
@@ -51,7 +53,8 @@ impl Nest<'_> {
                 (groups, self.make(Type::Word, Op::Word(WordOp::And, trips, low)))
             }
         };
-        self.counted(groups, Some((r#for.var, step)), |nest| nest.stmts(&r#for.body))?;
+        let past = head.and_then(|head| head.past);
+        self.groups_of_lanes(r#for, groups, step, past)?;
         let zero = self.word(0);
         let some = match self.constant_of(rest) {
             Some(rest) => self.word(i64::from(rest > 0)),
@@ -63,6 +66,26 @@ impl Nest<'_> {
         self.vector = None;
         self.step = 1;
         Ok(())
+    }
+
+    /// The loop over whole groups, and in front of it, where stores may go past the caches, the same loop with such stores: only one of them runs.
+    fn groups_of_lanes(
+        &mut self,
+        r#for: &For,
+        mut groups: ValueId,
+        step: i64,
+        past: Option<(Vec<ArrayId>, ValueId)>,
+    ) -> Lower<()> {
+        if let Some((arrays, holds)) = past {
+            let zero = self.word(0);
+            let all = self.make(Type::Word, Op::Word(WordOp::Sub, zero, holds));
+            let streamed = self.make(Type::Word, Op::Word(WordOp::And, groups, all));
+            groups = self.make(Type::Word, Op::Word(WordOp::Sub, groups, streamed));
+            self.streamed = arrays;
+            self.counted(streamed, Some((r#for.var, step)), |nest| nest.stmts(&r#for.body))?;
+            self.streamed.clear();
+        }
+        self.counted(groups, Some((r#for.var, step)), |nest| nest.stmts(&r#for.body))
     }
 
     /// The first lanes of a group, so many.
@@ -182,6 +205,9 @@ impl Nest<'_> {
                 if access == Access::Same && self.vector.is_some() {
                     // One lane after the other, so that the last one stays.
                     access = Access::Strided(self.word(0));
+                }
+                if access == Access::Unit && self.mask.is_none() && self.streamed.contains(array) {
+                    access = Access::Streamed;
                 }
                 self.body.push(ir::Stmt::Store { value, at, access, mask: self.mask });
                 self.forget(*array);

@@ -190,7 +190,12 @@ impl Generator<'_> {
             2 | 3 => {
                 let value = self.lanes(body, ty);
                 let value = self.plain(body, value);
-                let (at, access, mask) = (self.address(), self.access(), self.maybe_mask(body));
+                let (mut at, mut access, mask) = (self.address(), self.access(), self.maybe_mask(body));
+                // Past the caches only whole lines are written, as from the first pointer on they are.
+                if access == Access::Unit && mask.is_none() && self.random.chance(40) {
+                    (access, at) = (Access::Streamed, Address { base: self.pointers[0], index: None, ..at });
+                    at.offset -= at.offset.rem_euclid(Access::LINE as i32);
+                }
                 body.push(Stmt::Store { value, at, access, mask });
             }
             4 | 5 if self.depth < 2 => self.r#loop(body),

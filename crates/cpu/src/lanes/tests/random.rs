@@ -3,7 +3,7 @@
 //! `FARKAS_LANES_SEED` and `FARKAS_LANES_COUNT` choose other programs, and more of them.
 
 use super::generate::{self, MEMORY, Random, SLOTS, START};
-use crate::code::Leaves;
+use crate::code::{Leaves, Line};
 use crate::lanes::ir::Program;
 use crate::lanes::verify::{Verified, verify};
 use crate::lanes::x86::{self, Wide};
@@ -150,8 +150,7 @@ pub(super) fn check(cases: &[Case]) {
     let mut leaves = leaves.finish().expect("the module is complete");
     for (position, name, id, code) in runs {
         let case = &cases[position];
-        // Aligned, so that a run is like the next.
-        let mut memory: Vec<u64> = vec![0; MEMORY / 8];
+        let mut memory = vec![Line([0; 8]); MEMORY / size_of::<Line>()];
         let mut report = 0;
         let bytes = leaves.run_on(id, &case.slots, &case.memory, &mut memory, &mut report);
         let outcome = Outcome { status: bytes.0, report };

@@ -131,6 +131,7 @@ families! {
 
     LOAD: VEX_Vmovups_xmm_xmmm128, EVEX_Vmovups_xmm_k1z_xmmm128;
     STORE: VEX_Vmovups_xmmm128_xmm, EVEX_Vmovups_xmmm128_k1z_xmm;
+    STORE_PAST: VEX_Vmovntps_m128_xmm, EVEX_Vmovntps_m128_xmm;
     LOAD8: _, EVEX_Vmovdqu8_xmm_k1z_xmmm128;
     LOAD16: _, EVEX_Vmovdqu16_xmm_k1z_xmmm128;
     LOAD64: _, EVEX_Vmovdqu64_xmm_k1z_xmmm128;

@@ -76,11 +76,16 @@ impl Selector<'_> {
         let pieces = self.cut.pieces as usize;
         match access {
             Access::Same => self.store_first(value, mem, ty, mask),
-            Access::Unit if mask.is_none() || self.can_mask(ty) => {
+            Access::Unit | Access::Streamed if mask.is_none() || self.can_mask(ty) => {
                 for position in 0..pieces {
                     let from = self.piece(value, position);
                     let mem = self.further(mem, i64::from(bytes) * position as i64)?;
                     match mask {
+                        None if access == Access::Streamed && bytes >= 16 => {
+                            let code = self.code(family::STORE_PAST, view(bytes))?;
+                            let operands = vec![Operand::Mem(mem), Operand::Reg(from, view(bytes))];
+                            self.push(code, First::Read, operands);
+                        }
                         None => self.store_piece(mem, from, bytes),
                         Some(mask) => {
                             let mask = self.mask_for(mask, position, ty.bytes())?;

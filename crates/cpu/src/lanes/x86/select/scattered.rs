@@ -27,7 +27,7 @@ impl Selector<'_> {
     pub(super) fn stride(&self, access: Access, ty: ScalarType) -> Stride {
         let bytes = ty.bytes() as i64;
         match access {
-            Access::Unit => Stride::Constant(bytes),
+            Access::Unit | Access::Streamed => Stride::Constant(bytes),
             Access::Same => Stride::Constant(0),
             Access::Reversed => Stride::Constant(-bytes),
             Access::Strided(stride) => match self.constants[stride.index()] {
