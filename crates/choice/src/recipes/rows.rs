@@ -4,6 +4,7 @@
 //! the rows of a block as straight code in one loop along them. Where nests go through the same rows (`passes`), and one needs what another has made
 //! of a whole row, it is a block of rows behind: both are in the same loop along the rows, and rows are fetched while those before are used.
 //! No term of a sum is computed in another way, but sums down the columns are added up in the order of blocks.
+//! Where nothing is summed down the columns, nobody is behind: a row that is gone through several times is in a cache, and four of them seldom are.
 //! Not here: rows that wait for themselves (`interleave`), and nests that read every row many times (`contraction`).
 
 use poly::{Access, Branch, Entry, Loop, LoopId, LoopKind, Scop, Statement, Tree, is_box};
@@ -111,14 +112,15 @@ fn gains(members: &[Member<'_>]) -> bool {
         let stays = |iter: IterId| Walk::along(iter).stays(&member.statement.write.index);
         member.statement.kind.is_update() && stays(member.row)
     });
-    close && (sums || streams.len() > 1)
+    let is_behind = members.iter().any(|member| member.behind > 0);
+    close && (sums || streams.len() > 1 && !is_behind)
 }
 
 impl<'a> Member<'a> {
     /// The statement of a branch that has a loop over rows and at most one inside.
     fn new(scop: &'a Scop, branch: &Branch) -> Option<Member<'a>> {
         let statement = scop.at(branch.statement);
-        let [Entry::Place(_), inside @ ..] = branch.entries.as_slice() else { return None };
+        let inside = &branch.entries[in_front(branch)..];
         let plain = inside.iter().all(|entry| matches!(entry, Entry::Place(_) | Entry::Loop(..)));
         let free = &statement.iters[statement.ordered..];
         let mut counted = Vec::new();
@@ -208,7 +210,7 @@ fn in_blocks(members: &[Member<'_>], loops: &mut Vec<Loop>, inside: &mut [(Branc
     for (order, (member, (branch, _))) in members.iter().zip(inside).enumerate() {
         let row = Affine::iter(member.row);
         let order = Entry::Place(order as i64);
-        branch.entries.truncate(1);
+        branch.entries.truncate(in_front(branch));
         if is_behind {
             branch.entries.push(Entry::Loop(parts, row.div(PART)?));
         }
@@ -219,6 +221,11 @@ fn in_blocks(members: &[Member<'_>], loops: &mut Vec<Loop>, inside: &mut [(Branc
         branch.entries.extend([order, Entry::Loop(fresh("row", LoopKind::Unrolled), row)]);
     }
     Some(())
+}
+
+/// How many entries a branch has in front of the nest: its place among nests, if there are several.
+fn in_front(branch: &Branch) -> usize {
+    usize::from(matches!(branch.entries.first(), Some(Entry::Place(_))))
 }
 
 /// The places in sequences on the way to a leaf.
