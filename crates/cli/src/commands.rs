@@ -29,7 +29,7 @@ pub(crate) struct Compile {
     #[arg(long, help_heading = "Compiling")]
     verify_dynamic: bool,
 
-    /// Instructions to use: native, x86-64-v4, x86-64-v3, x86-64-v2 or baseline [default: native]
+    /// Instructions to use: native, x86-64-v4, x86-64-v3, x86-64-v2-fma, x86-64-v2 or baseline [default: native]
     #[arg(long, value_name = "LEVEL", value_parser = parse_tier, help_heading = "Compiling")]
     cpu: Option<farkas::Tier>,
 

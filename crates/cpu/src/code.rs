@@ -183,7 +183,7 @@ impl Leaves {
         context.func.signature = crate::lanes::signature(module);
         let id = module.declare_function(name, Linkage::Local, &context.func.signature).map_err(bug)?;
         let fused = crate::isa::has_fma(module.isa());
-        crate::lanes::clif::emit(program, module.target_config(), fused, &mut context.func)?;
+        crate::lanes::clif::emit(program, module.target_config(), fused, &[], &mut context.func)?;
         module.define_function(id, &mut context).map_err(bug)?;
         Ok(id)
     }

@@ -171,7 +171,8 @@ pub(crate) fn define(
         }
         let mut context = module.make_context();
         context.func.signature = signature(module);
-        clif::emit(program, module.target_config(), isa::has_fma(isa), &mut context.func)?;
+        let regions = regions(&lowered.arguments);
+        clif::emit(program, module.target_config(), isa::has_fma(isa), &regions, &mut context.func)?;
         context.set_disasm(keep_text);
         check_time(&context.func)?;
         module.define_function(*function, &mut context).map_err(bug)?;

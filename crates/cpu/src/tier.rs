@@ -1,7 +1,7 @@
 //! Which instructions of the host code may use.
 //!
 //! In: a name, or the host.  Out: a tier that the host has.
-//! The levels are those of the x86-64 psABI. On other hosts there is one tier, the baseline, which is all they have.
+//! The levels are those of the x86-64 psABI, and one between two of them, for processors with fused multiply-adds and vectors of 128 bits. On other hosts there is one tier, the baseline, which is all they have.
 
 use std::fmt;
 
@@ -14,6 +14,8 @@ pub enum Tier {
     Baseline,
     /// Up to SSE4.2; vectors of 128 bits.
     V2,
+    /// The same with AVX and FMA, as some processors have them that lack AVX2; vectors of 128 bits.
+    V2Fma,
     /// AVX2 and FMA; vectors of 256 bits.
     V3,
     /// AVX-512; vectors of 512 bits.
@@ -22,7 +24,7 @@ pub enum Tier {
 
 impl Tier {
     /// All of them.
-    pub const ALL: [Tier; 4] = [Tier::Baseline, Tier::V2, Tier::V3, Tier::V4];
+    pub const ALL: [Tier; 5] = [Tier::Baseline, Tier::V2, Tier::V2Fma, Tier::V3, Tier::V4];
 
     /// The best that this host has.
     pub fn native() -> Tier {
@@ -42,6 +44,7 @@ impl Tier {
         match self {
             Tier::Baseline => "baseline",
             Tier::V2 => "x86-64-v2",
+            Tier::V2Fma => "x86-64-v2-fma",
             Tier::V3 => "x86-64-v3",
             Tier::V4 => "x86-64-v4",
         }
@@ -52,6 +55,7 @@ impl Tier {
         match self {
             Tier::Baseline => true,
             Tier::V2 => has_v2(),
+            Tier::V2Fma => has_v2() && has_fma(),
             Tier::V3 => has_v2() && has_v3() && Wide::Avx2.is_available(),
             Tier::V4 => has_v2() && has_v3() && Wide::Avx512.is_available(),
         }
@@ -60,7 +64,7 @@ impl Tier {
     /// How lane programs are emitted; `None` is Cranelift's way.
     pub(crate) fn wide(self) -> Option<Wide> {
         match self {
-            Tier::Baseline | Tier::V2 => None,
+            Tier::Baseline | Tier::V2 | Tier::V2Fma => None,
             Tier::V3 => Some(Wide::Avx2),
             Tier::V4 => Some(Wide::Avx512),
         }
@@ -82,12 +86,22 @@ fn has_v2() -> bool {
 }
 
 #[cfg(target_arch = "x86_64")]
+fn has_fma() -> bool {
+    is_x86_feature_detected!("avx") && is_x86_feature_detected!("fma")
+}
+
+#[cfg(target_arch = "x86_64")]
 fn has_v3() -> bool {
     is_x86_feature_detected!("lzcnt") && is_x86_feature_detected!("avx")
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 fn has_v2() -> bool {
+    false
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_fma() -> bool {
     false
 }
 

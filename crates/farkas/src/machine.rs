@@ -12,7 +12,7 @@ pub fn host(tier: Option<Tier>) -> Machine {
     static CACHES: OnceLock<[u64; 3]> = OnceLock::new();
     let [l1, l2, l3] = *CACHES.get_or_init(caches);
     let (vector_bytes, vector_registers) = match tier.unwrap_or_else(Tier::native) {
-        Tier::Baseline | Tier::V2 => (16, 16),
+        Tier::Baseline | Tier::V2 | Tier::V2Fma => (16, 16),
         Tier::V3 => (32, 16),
         Tier::V4 => (64, 32),
     };

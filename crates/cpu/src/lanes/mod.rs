@@ -10,6 +10,7 @@ mod ir;
 pub(crate) mod lower;
 mod print;
 mod read;
+mod regions;
 mod slide;
 #[cfg(test)]
 mod tests;

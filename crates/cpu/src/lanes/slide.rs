@@ -11,6 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ir::{Access, Address, Carried, Loop, Op, Program, Stmt, Type, UnaryOp, ValueId, WordOp};
+use super::regions::Regions;
 use super::verify::{Verified, verify};
 
 /// The bytes of what turns hand on at most: with more, registers would run out.
@@ -20,13 +21,13 @@ const MOST_CARRIED: i64 = 512;
 pub(crate) fn slide(program: &Verified, regions: &[Option<u32>]) -> diag::Result<Verified> {
     let mut slides = Slides {
         program: Program::clone(program),
-        regions: BTreeMap::new(),
+        regions: Regions::of(&program.body, regions),
         constants: BTreeMap::new(),
         entry: Vec::new(),
         known: Vec::new(),
     };
     let body = std::mem::take(&mut slides.program.body);
-    slides.look(&body, regions);
+    slides.look(&body);
     let body = slides.block(body);
     let mut program = slides.program;
     program.body = slides.entry;
@@ -37,7 +38,7 @@ pub(crate) fn slide(program: &Verified, regions: &[Option<u32>]) -> diag::Result
 struct Slides {
     program: Program,
     /// What addresses point into, as far as that is known.
-    regions: BTreeMap<ValueId, u32>,
+    regions: Regions,
     constants: BTreeMap<ValueId, i64>,
     /// What is made in front of everything.
     entry: Vec<Stmt>,
@@ -65,27 +66,12 @@ struct Cluster {
 }
 
 impl Slides {
-    /// Finds out what words are.
-    fn look(&mut self, body: &[Stmt], regions: &[Option<u32>]) {
+    /// Finds out which words are constants.
+    fn look(&mut self, body: &[Stmt]) {
         for stmt in body {
             match stmt {
-                Stmt::Let(value, Op::Arg(slot)) => {
-                    self.regions.extend(regions.get(*slot as usize).copied().flatten().map(|region| (*value, region)));
-                }
                 Stmt::Let(value, Op::Const(constant)) => drop(self.constants.insert(*value, *constant)),
-                Stmt::Let(value, Op::Word(WordOp::Add, a, b)) => {
-                    if let (Some(region), None) | (None, Some(region)) = (self.regions.get(a), self.regions.get(b)) {
-                        self.regions.insert(*value, *region);
-                    }
-                }
-                Stmt::Loop(r#loop) => {
-                    for carried in &r#loop.carried {
-                        if let Some(region) = self.regions.get(&carried.init).copied() {
-                            self.regions.extend([(carried.param, region), (carried.result, region)]);
-                        }
-                    }
-                    self.look(&r#loop.body, regions);
-                }
+                Stmt::Loop(r#loop) => self.look(&r#loop.body),
                 _ => {}
             }
         }
@@ -181,7 +167,7 @@ impl Slides {
 
     /// What can be loaded as one.
     fn clusters(&self, r#loop: &Loop) -> Vec<Cluster> {
-        let Some(written) = self.written(&r#loop.body) else { return Vec::new() };
+        let Some(written) = self.regions.written(&r#loop.body) else { return Vec::new() };
         let mut inside: BTreeSet<ValueId> = r#loop.carried.iter().map(|carried| carried.param).collect();
         define(&r#loop.body, &mut inside);
         let mut streams: Vec<(Stream, BTreeSet<i32>)> = Vec::new();
@@ -191,7 +177,7 @@ impl Slides {
             let bytes = element.bytes() as i32;
             let steps = self.step(r#loop, at.base) == Some(i64::from(bytes) * i64::from(self.program.lanes));
             let stays = at.index.is_none_or(|(index, _)| !inside.contains(&index));
-            let unchanged = self.regions.get(&at.base).is_some_and(|region| !written.contains(region));
+            let unchanged = self.regions.of_pointer(at.base).is_some_and(|region| !written.contains(&region));
             if !(matches!(bytes, 4 | 8) && steps && stays && unchanged) {
                 continue;
             }
@@ -236,21 +222,6 @@ impl Slides {
             }
             _ => None,
         })
-    }
-
-    /// What a body stores to; none if that is not known.
-    fn written(&self, body: &[Stmt]) -> Option<BTreeSet<u32>> {
-        let mut written = BTreeSet::new();
-        for stmt in body {
-            match stmt {
-                Stmt::Store { at: Address { base, .. }, .. } | Stmt::Scatter { base, .. } => {
-                    written.insert(*self.regions.get(base)?);
-                }
-                Stmt::Loop(r#loop) => written.extend(self.written(&r#loop.body)?),
-                Stmt::Let(..) | Stmt::Check { .. } => {}
-            }
-        }
-        Some(written)
     }
 
     /// The mask of so many lanes at the end.

@@ -12,6 +12,15 @@ fn flags() -> MemFlagsData {
 }
 
 impl Emitter<'_> {
+    /// How Cranelift may load from a place. Where nobody stores to the array meanwhile, it may do so as late as it likes, so that
+    /// a value takes no register before it is used; but only at addresses that move with the innermost loop, since it must not go in front of a loop that may not run.
+    fn load_flags(&self, at: &Address) -> MemFlagsData {
+        match self.moving.contains(&at.base) && self.only_read.contains(&at.base) {
+            true => flags().with_readonly().with_can_move(),
+            false => flags(),
+        }
+    }
+
     fn address(&mut self, at: &Address) -> (ClifValue, i32) {
         let mut pointer = self.word(at.base);
         if let Some((index, scale)) = at.index {
@@ -42,20 +51,22 @@ impl Emitter<'_> {
     ) -> diag::Result<Vec<ClifValue>> {
         let ty = self.element(value)?;
         let (pointer, offset) = self.address(at);
+        let flags = self.load_flags(at);
         let bytes = self.cut.bytes(ty) as i32;
         let pieces = self.count(value) as i32;
         match (access, mask) {
             (Access::Same, None) => {
-                let scalar = self.b.ins().load(scalar_type(ty), flags(), pointer, offset);
+                let scalar = self.b.ins().load(scalar_type(ty), flags, pointer, offset);
                 Ok(vec![self.b.ins().splat(vector(ty), scalar); pieces as usize])
             }
             (Access::Unit, None) => {
-                Ok((0..pieces).map(|piece| self.load_piece(ty, pointer, offset.wrapping_add(piece * bytes))).collect())
+                let place = |piece: i32| offset.wrapping_add(piece * bytes);
+                Ok((0..pieces).map(|piece| self.load_piece(ty, flags, pointer, place(piece))).collect())
             }
             (Access::Reversed, None) => Ok((0..pieces)
                 .map(|piece| {
                     let start = offset.wrapping_add(ty.bytes() as i32 - bytes * (piece + 1));
-                    let straight = self.load_piece(ty, pointer, start);
+                    let straight = self.load_piece(ty, flags, pointer, start);
                     self.reverse(ty, straight)
                 })
                 .collect()),
@@ -81,12 +92,12 @@ impl Emitter<'_> {
         self.b.ins().iadd(pointer, offset)
     }
 
-    fn load_piece(&mut self, ty: ScalarType, pointer: ClifValue, offset: i32) -> ClifValue {
+    fn load_piece(&mut self, ty: ScalarType, flags: MemFlagsData, pointer: ClifValue, offset: i32) -> ClifValue {
         let bytes = self.cut.bytes(ty) as usize;
         if bytes == 16 {
-            return self.b.ins().load(vector(ty), flags(), pointer, offset);
+            return self.b.ins().load(vector(ty), flags, pointer, offset);
         }
-        let part = self.b.ins().load(integer(bytes), flags(), pointer, offset);
+        let part = self.b.ins().load(integer(bytes), flags, pointer, offset);
         let zero = self.zero(crate::lanes::facts::integer_type(bytes));
         let whole = self.b.ins().insertlane(zero, part, 0);
         self.cast(vector(ty), whole)

@@ -10,6 +10,8 @@ mod convert;
 mod masks;
 mod memory;
 
+use std::collections::BTreeSet;
+
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
 use cranelift_codegen::ir::{
@@ -23,15 +25,18 @@ use program::{ScalarType, Value};
 
 use super::facts::{Cut, Facts};
 use super::ir::{BinaryOp, Loop, Op, Program, ShiftOp, Stmt, Type, UnaryOp, ValueId, WordOp};
+use super::regions::Regions;
 use super::verify::Verified;
 use crate::compile::STAGE;
 use crate::fma::multiply_add;
 
-/// Fills `function`, whose signature is that of a leaf; `fused` says whether the host has multiply-adds.
+/// Fills `function`, whose signature is that of a leaf; `fused` says whether the host has multiply-adds, `regions` which array the address in
+/// each slot is into.
 pub(crate) fn emit(
     program: &Verified,
     config: TargetFrontendConfig,
     fused: bool,
+    regions: &[Option<u32>],
     function: &mut Function,
 ) -> diag::Result<()> {
     let mut context = FunctionBuilderContext::new();
@@ -39,7 +44,9 @@ pub(crate) fn emit(
     let facts = Facts::of(program, cut);
     let b = FunctionBuilder::new(function, &mut context);
     let places = vec![Vec::new(); program.types.len()];
-    let mut emitter = Emitter { program, cut, facts, fused, b, places, arguments: ClifValue::reserved_value() };
+    let only_read = Regions::of(&program.body, regions).only_read(&program.body);
+    let arguments = ClifValue::reserved_value();
+    let mut emitter = Emitter { program, cut, facts, fused, only_read, moving: Vec::new(), b, places, arguments };
     emitter.start()?;
     emitter.stmts(&program.body)?;
     emitter.leave(0);
@@ -52,6 +59,10 @@ struct Emitter<'a> {
     cut: Cut,
     facts: Facts,
     fused: bool,
+    /// The pointers into arrays that nobody stores to meanwhile.
+    only_read: BTreeSet<ValueId>,
+    /// What the innermost loop changes from turn to turn.
+    moving: Vec<ValueId>,
     b: FunctionBuilder<'a>,
     /// The pieces of every value; one if it is uniform.
     places: Vec<Vec<ClifValue>>,
@@ -121,7 +132,11 @@ impl Emitter<'_> {
         let start: Vec<_> = start.into_iter().map(Into::into).collect();
         self.b.ins().brif(runs, body, &start, exit, &start[1..]);
         self.b.switch_to_block(body);
+        // What only looks like that Cranelift sees through.
+        let moving = r#loop.carried.iter().filter(|carried| carried.next != carried.param);
+        let outside = std::mem::replace(&mut self.moving, moving.map(|carried| carried.param).collect());
         self.stmts(&r#loop.body)?;
+        self.moving = outside;
         let one = self.b.ins().iconst(types::I64, 1);
         let left = self.b.ins().isub(count, one);
         let mut next = vec![left];
