@@ -9,7 +9,7 @@ use cranelift_module::{FuncId, Linkage, Module};
 use loops::{Expr, For, Index, Kernel, Stmt, Visit, extremum_operands};
 
 use crate::compile::{bug, check_time, disassemble};
-use crate::lanes::lower::{Argument, Lower, Lowered, Past, vector_loops};
+use crate::lanes::lower::{Ahead, Argument, Lower, Lowered, Memory, Past, vector_loops};
 use crate::lanes::x86::Wide;
 use crate::lanes::{self, clif, signature, x86};
 use crate::linear::Linear;
@@ -51,9 +51,12 @@ pub(crate) fn lower(
     module: &mut JITModule,
 ) -> diag::Result<Vec<Leaf>> {
     let wide512 = tier.wide() == Some(Wide::Avx512);
-    // Cranelift has no stores that go past the caches.
-    let past = Past::of(kernel, streams.filter(|_| tier.wide().is_some()));
-    let mut roots = Roots { kernel, aligns: wide512, past, found: Vec::new() };
+    // Cranelift has no instructions for any of it.
+    let memory = match tier.wide() {
+        Some(_) => Memory { aligns: wide512, past: Past::of(kernel, streams), ahead: Ahead::of(kernel) },
+        None => Memory::default(),
+    };
+    let mut roots = Roots { kernel, memory, found: Vec::new() };
     roots.block(&kernel.body);
     let mut leaves: Vec<Leaf> = Vec::new();
     for (root, lowered) in roots.found {
@@ -87,9 +90,7 @@ fn regions(arguments: &[Argument]) -> Vec<Option<u32>> {
 /// The loops that leaves are made of, each once, and what lowering made of them.
 struct Roots<'k> {
     kernel: &'k Kernel,
-    /// Whether whole groups of lanes begin at cache lines where they can.
-    aligns: bool,
-    past: Past,
+    memory: Memory,
     found: Vec<(For, Lower<Lowered>)>,
 }
 
@@ -106,7 +107,7 @@ impl Visit for Roots<'_> {
             return self.descend_stmt(stmt);
         }
         let name = format!("{} {}", self.kernel.name, self.kernel.vars[r#for.var.index()]);
-        match lanes::lower::lower(self.kernel, r#for, &name, self.aligns, &self.past) {
+        match lanes::lower::lower(self.kernel, r#for, &name, &self.memory) {
             Err(_) if !r#for.kind.is_vector() => self.descend_stmt(stmt),
             lowered => self.found.push((r#for.clone(), lowered)),
         }

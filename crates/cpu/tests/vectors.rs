@@ -185,6 +185,37 @@ fn what_is_only_written_goes_past_the_caches() {
 }
 
 #[test]
+fn the_last_pass_over_a_row_fetches_the_next_row() {
+    let text = |second: &str| {
+        format!(
+            "kernel rows(N, M; x: inout f32[N, M], y: out f32[N, M], s: inout f32[N]) {{
+                for i in 0..N {{
+                    vector(32) for j in 0..M {{
+                        s[i] += x[i, j]
+                    }}
+                    vector(32) for j in 0..M {{
+                        {second}
+                    }}
+                }}
+            }}"
+        )
+    };
+    let wide = Tier::native() >= Tier::V3;
+    for (n, m) in [(0, 3), (1, 0), (3, 31), (2, 100)] {
+        let arrays = [floats(n * m), floats(n * m), floats(n)];
+        let params = [n as i64, m as i64];
+        let lanes = agree(&text("y[i, j] = x[i, j] - s[i]"), &params, &[], &arrays);
+        // 32 lanes of 4 bytes are two lines.
+        assert_eq!(lanes.matches("fetch").count(), if wide { 2 } else { 0 }, "{lanes}");
+        // What is written, and what is another row, is not asked for.
+        for second in ["x[i, j] = x[i, j] - s[i]", "y[i, j] = x[N - 1 - i, j] - s[i]"] {
+            let lanes = agree(&text(second), &params, &[], &arrays);
+            assert!(!lanes.contains("fetch"), "{lanes}");
+        }
+    }
+}
+
+#[test]
 fn cells_that_depend_on_data_are_gathered_and_scattered() {
     let at: Vec<i64> = (0..20).map(|position| if position < 5 { position % 3 } else { position - 3 }).collect();
     let lanes = agree(GATHERS, &[20, 17], &[], &[floats(51), Data::from(at), floats(20), floats(340)]);

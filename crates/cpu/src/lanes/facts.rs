@@ -133,7 +133,7 @@ impl Walk {
                     }
                     r#loop.carried.iter().for_each(|carried| self.define(carried.result, entry));
                 }
-                Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Check { .. } => {}
+                Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Check { .. } | Stmt::Fetch(_) => {}
             }
         }
     }
@@ -169,7 +169,7 @@ fn find_folded(program: &Program, body: &[Stmt], cut: Cut, uses: &[u32], folded:
                     waiting.push(*value);
                 }
             }
-            Stmt::Check { .. } => {}
+            Stmt::Check { .. } | Stmt::Fetch(_) => {}
             Stmt::Store { .. } | Stmt::Scatter { .. } => waiting.clear(),
             Stmt::Loop(r#loop) => {
                 waiting.clear();
@@ -224,7 +224,7 @@ fn spread(body: &[Stmt], uniform: &mut [bool]) -> bool {
                 }
                 changed |= spread(&r#loop.body, uniform);
             }
-            Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Check { .. } => {}
+            Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Check { .. } | Stmt::Fetch(_) => {}
         }
     }
     changed

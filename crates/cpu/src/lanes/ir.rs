@@ -104,6 +104,8 @@ pub enum Stmt {
         /// What the program returns if it fails.
         site: u32,
     },
+    /// Asks for the memory at an address, which need not be there: it is read soon.
+    Fetch(Address),
     /// Repeats some.
     Loop(Loop),
 }
@@ -490,6 +492,7 @@ impl Stmt {
             }
             Stmt::Scatter { value, base, index, mask } => [*value, *base, *index].into_iter().chain(*mask).collect(),
             Stmt::Check { index, extent, mask, .. } => [*index, *extent].into_iter().chain(*mask).collect(),
+            Stmt::Fetch(at) => at.operands().collect(),
             Stmt::Loop(r#loop) => {
                 [r#loop.trips].into_iter().chain(r#loop.carried.iter().map(|carried| carried.init)).collect()
             }

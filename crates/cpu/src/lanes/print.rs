@@ -50,6 +50,7 @@ impl Program {
                 write!(f, "scatter {value}, {base}, {index}")?;
                 mask_text(f, *mask)?;
             }
+            Stmt::Fetch(at) => write!(f, "fetch {at}")?,
             Stmt::Check { index, extent, mask, site } => {
                 write!(f, "check {index}, {extent} site {site}")?;
                 mask_text(f, *mask)?;

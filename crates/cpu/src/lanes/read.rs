@@ -125,6 +125,12 @@ impl<'a> Reader<'a> {
             let [value, base, index] = values(rest)?;
             return Ok(Stmt::Scatter { value, base, index, mask });
         }
+        if let Some(place) = line.strip_prefix("fetch ") {
+            return match place_of(place)? {
+                (at, Access::Unit) if mask.is_none() => Ok(Stmt::Fetch(at)),
+                _ => Err("an address is all that is fetched".to_owned()),
+            };
+        }
         if let Some(rest) = line.strip_prefix("check ") {
             let (operands, site) = rest.split_once(" site ").ok_or("expected `site`")?;
             let [index, extent] = values(operands)?;

@@ -55,7 +55,7 @@ impl Regions {
                     written.insert(self.of_pointer(*base)?);
                 }
                 Stmt::Loop(r#loop) => written.extend(self.written(&r#loop.body)?),
-                Stmt::Let(..) | Stmt::Check { .. } => {}
+                Stmt::Let(..) | Stmt::Check { .. } | Stmt::Fetch(_) => {}
             }
         }
         Some(written)

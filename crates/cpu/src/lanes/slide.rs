@@ -263,7 +263,7 @@ fn define(body: &[Stmt], defined: &mut BTreeSet<ValueId>) {
                 defined.extend(r#loop.carried.iter().flat_map(|carried| [carried.param, carried.result]));
                 define(&r#loop.body, defined);
             }
-            Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Check { .. } => {}
+            Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Check { .. } | Stmt::Fetch(_) => {}
         }
     }
 }

@@ -83,6 +83,7 @@ impl Verifier<'_> {
                 self.lanes(*value)?;
                 self.indexed(*base, *index, *mask)
             }
+            Stmt::Fetch(at) => self.place(at, Access::Unit, None),
             Stmt::Check { index, extent, mask, site } => {
                 ensure(*site > 0 && i32::try_from(*site).is_ok(), || format!("site {site}"))?;
                 self.indexed(*extent, *index, *mask)

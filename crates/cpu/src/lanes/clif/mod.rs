@@ -108,6 +108,8 @@ impl Emitter<'_> {
             }
             Stmt::Store { value, at, access, mask } => self.store(*value, at, *access, *mask),
             Stmt::Scatter { value, base, index, mask } => self.scatter(*value, *base, *index, *mask),
+            // Cranelift has no instruction for it.
+            Stmt::Fetch(_) => Ok(()),
             Stmt::Check { index, extent, mask, site } => self.check(*index, *extent, *mask, *site),
             Stmt::Loop(r#loop) => self.r#loop(r#loop),
         }

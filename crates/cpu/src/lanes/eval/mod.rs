@@ -122,6 +122,7 @@ impl Run<'_> {
                 }
                 Ok(())
             }
+            Stmt::Fetch(_) => Ok(()),
             Stmt::Check { index, extent, mask, site } => {
                 let extent = self.word(*extent).cast_unsigned();
                 for (lane, active) in self.active(*mask).into_iter().enumerate() {

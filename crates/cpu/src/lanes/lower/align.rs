@@ -147,7 +147,7 @@ impl Nest<'_> {
         if touched.other || few || r#for.step != 1 || !lane_sums(r#for)?.is_empty() {
             return Ok(None);
         }
-        let past_pays = self.past.pays(&touched);
+        let past_pays = self.memory.past.pays(&touched);
         let Touched { read, written, .. } = touched;
         let own = |array: ArrayId| written.iter().find(|(known, _)| *known == array);
         let strays = |(array, index): &(ArrayId, Vec<Index>)| own(*array).is_some_and(|(_, own)| own != index);
@@ -164,12 +164,12 @@ impl Nest<'_> {
                 stored.push(place);
             }
         }
-        let is_past = |place: &Place| past_pays && self.past.arrays.contains(&place.array);
+        let is_past = |place: &Place| past_pays && self.memory.past.arrays.contains(&place.array);
         let (past, kept): (Vec<Place>, Vec<Place>) = stored.into_iter().partition(is_past);
         if !past.is_empty() {
             return self.head_past(&past, trips).map(Some);
         }
-        let Some(first) = kept.first().filter(|_| self.aligns) else { return Ok(None) };
+        let Some(first) = kept.first().filter(|_| self.memory.aligns) else { return Ok(None) };
         let rows = self.single_rows(&read, r#for.var)?;
         if rows.len() < FEWEST_ROWS {
             return Ok(None);
@@ -188,7 +188,7 @@ impl Nest<'_> {
             let alike = self.alike(first, others)?;
             holds = self.make(Type::Word, Op::Word(WordOp::And, holds, alike));
         }
-        let from = self.word(i64::try_from(self.past.from).unwrap_or(i64::MAX));
+        let from = self.word(i64::try_from(self.memory.past.from).unwrap_or(i64::MAX));
         for place in past {
             let decl = &self.kernel.arrays[place.array.index()];
             let (size, extents) = (decl.ty.bytes() as i64, decl.shape.clone());

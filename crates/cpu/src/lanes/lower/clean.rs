@@ -29,7 +29,7 @@ fn mark(body: &[Stmt], needed: &mut [bool]) -> bool {
                     op.operands().into_iter().for_each(|operand| need(needed, operand));
                 }
             }
-            Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Check { .. } => {
+            Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Check { .. } | Stmt::Fetch(_) => {
                 stmt.operands().into_iter().for_each(|operand| need(needed, operand));
             }
             Stmt::Loop(r#loop) => {
@@ -54,7 +54,7 @@ fn has_effect(body: &[Stmt]) -> bool {
     body.iter().any(|stmt| match stmt {
         Stmt::Let(..) => false,
         Stmt::Loop(r#loop) => has_effect(&r#loop.body),
-        Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Check { .. } => true,
+        Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Check { .. } | Stmt::Fetch(_) => true,
     })
 }
 
@@ -118,6 +118,7 @@ fn rename(body: Vec<Stmt>, names: &[ValueId]) -> Vec<Stmt> {
         Stmt::Scatter { value, base, index, mask } => {
             Stmt::Scatter { value: name(value), base: name(base), index: name(index), mask: mask.map(name) }
         }
+        Stmt::Fetch(at) => Stmt::Fetch(at.renamed(name)),
         Stmt::Check { index, extent, mask, site } => {
             Stmt::Check { index: name(index), extent: name(extent), mask: mask.map(name), site }
         }

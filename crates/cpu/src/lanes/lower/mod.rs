@@ -9,6 +9,7 @@
 //! that add to one and the same target do so apart, and are combined at the end. Outside of a vector loop all lanes do the same.
 
 mod access;
+mod ahead;
 mod align;
 mod cells;
 mod clean;
@@ -29,6 +30,7 @@ use loops::{ArrayId, Expr, For, Index, Kernel, LaneSum, LocalId, LoopKind, Scala
 use program::{ScalarType, Value};
 
 use self::access::{Group, Loaded};
+pub(crate) use self::ahead::Ahead;
 pub(crate) use self::align::Past;
 use self::cells::Cell;
 use super::ir::{Op, Program, Stmt, Type, ValueId};
@@ -62,8 +64,17 @@ pub(crate) enum Argument {
 /// Why a loop is not lowered.
 pub(crate) type Lower<T> = Result<T, String>;
 
-/// Lowers a loop; `aligns` says whether it pays to begin whole groups of lanes at cache lines, `past` what is written past the caches.
-pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str, aligns: bool, past: &Past) -> Lower<Lowered> {
+/// What the tier of a kernel does about memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory {
+    /// Whether it pays to begin whole groups of lanes at cache lines.
+    pub(crate) aligns: bool,
+    pub(crate) past: Past,
+    pub(crate) ahead: Ahead,
+}
+
+/// Lowers a loop.
+pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str, memory: &Memory) -> Lower<Lowered> {
     let vectors = vector_loops(r#for);
     let Some(LoopKind::Vector(lanes)) = vectors.first().map(|vector| vector.kind.clone()) else {
         return Err("there is no vector loop in it".to_owned());
@@ -78,7 +89,7 @@ pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str, aligns: bool, past
     let mut groups = Vec::new();
     for _ in 0..2 {
         let mut nest = Nest::new(kernel, r#for, lanes, name, groups);
-        (nest.aligns, nest.past) = (aligns, past.clone());
+        nest.memory = memory.clone();
         nest.root(r#for)?;
         if let Some(program) = nest.finish_if_stable() {
             let arguments = std::mem::take(&mut nest.arguments);
@@ -126,8 +137,7 @@ struct Nest<'k> {
     kernel: &'k Kernel,
     /// Whether all of it is inside of one vector loop.
     is_root_in_lanes: bool,
-    aligns: bool,
-    past: Past,
+    memory: Memory,
     /// The arrays that the present loop writes past the caches.
     streamed: Vec<ArrayId>,
     program: Program,
@@ -186,8 +196,7 @@ impl<'k> Nest<'k> {
         Nest {
             kernel,
             is_root_in_lanes: r#for.kind.is_vector(),
-            aligns: false,
-            past: Past::default(),
+            memory: Memory::default(),
             streamed: Vec::new(),
             program,
             arguments: Vec::new(),

@@ -82,10 +82,26 @@ impl Nest<'_> {
             let streamed = self.make(Type::Word, Op::Word(WordOp::And, groups, all));
             groups = self.make(Type::Word, Op::Word(WordOp::Sub, groups, streamed));
             self.streamed = arrays;
-            self.counted(streamed, Some((r#for.var, step)), |nest| nest.stmts(&r#for.body))?;
+            self.counted(streamed, Some((r#for.var, step)), |nest| nest.group(r#for))?;
             self.streamed.clear();
         }
-        self.counted(groups, Some((r#for.var, step)), |nest| nest.stmts(&r#for.body))
+        self.counted(groups, Some((r#for.var, step)), |nest| nest.group(r#for))
+    }
+
+    /// What whole groups of lanes do, and ask for.
+    fn group(&mut self, r#for: &For) -> Lower<()> {
+        self.stmts(&r#for.body)?;
+        let ahead: Vec<_> = self.memory.ahead.by(r#for.var).map(|(array, index)| (array, index.to_vec())).collect();
+        for (array, index) in ahead {
+            let place = self.place(array, &index)?;
+            let (at, access) = self.address(&place)?;
+            let bytes = self.memory_type(array).bytes() * self.program.lanes as usize;
+            for line in (0..bytes).step_by(Access::LINE).take_while(|_| access == Access::Unit) {
+                let offset = at.offset.checked_add(line as i32).ok_or("an offset of more than 2 GB")?;
+                self.body.push(ir::Stmt::Fetch(ir::Address { offset, ..at }));
+            }
+        }
+        Ok(())
     }
 
     /// The first lanes of a group, so many.

@@ -48,7 +48,7 @@ impl Shared<'_> {
                     }
                 }
                 Stmt::Loop(r#loop) => self.block(&r#loop.body),
-                Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Check { .. } => {}
+                Stmt::Store { .. } | Stmt::Scatter { .. } | Stmt::Check { .. } | Stmt::Fetch(_) => {}
             }
         }
         // Behind a loop nobody sees what it has made.

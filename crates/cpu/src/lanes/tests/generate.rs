@@ -199,6 +199,10 @@ impl Generator<'_> {
                 body.push(Stmt::Store { value, at, access, mask });
             }
             4 | 5 if self.depth < 2 => self.r#loop(body),
+            6 if self.random.chance(20) => {
+                let at = self.address();
+                body.push(Stmt::Fetch(at));
+            }
             6 => self.word(body),
             7 => {
                 let op = self.random.of(BinaryOp::ALL);

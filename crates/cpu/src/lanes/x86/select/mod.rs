@@ -90,6 +90,11 @@ impl Selector<'_> {
             Stmt::Let(value, op) => self.r#let(*value, op),
             Stmt::Store { value, at, access, mask } => self.store(*value, at, *access, *mask),
             Stmt::Scatter { value, base, index, mask } => self.scatter(*value, *base, *index, *mask),
+            Stmt::Fetch(at) => {
+                let mem = self.memory(at);
+                self.push(Code::Prefetcht1_m8, First::Read, vec![Operand::Mem(mem)]);
+                Ok(())
+            }
             Stmt::Check { index, extent, mask, site } => self.check(*index, *extent, *mask, *site),
             Stmt::Loop(r#loop) => self.r#loop(r#loop),
         }
