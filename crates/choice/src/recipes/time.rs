@@ -209,8 +209,9 @@ impl Sweeps {
         Some(())
     }
 
-    /// How many steps a tile has, and how many cells along each dimension: what it touches, with what leans over, is half of the second
-    /// cache.
+    /// How many steps a tile has, and how many cells along each dimension. What it touches, with what leans over, is half of the second
+    /// cache; where tiles lean in two dimensions or more, that would be too little for more than a few steps, and it is a core's share of the last one. Rows are taken to be
+    /// half as long there.
     fn sizes(&self, scop: &Scop, branches: &[Branch], lean: &[i64], machine: &Machine) -> (i64, Vec<i64>) {
         let mut arrays: Vec<ArrayId> = Vec::new();
         for sweep in &self.sweeps {
@@ -222,9 +223,13 @@ impl Sweeps {
             }
         }
         let bytes: i64 = arrays.iter().map(|array| scop.array(*array).ty.bytes() as i64).sum();
-        let rows = (machine.l2 as i64 / 2 / (bytes.max(1) * ROW)).max(1);
-        // Rows are shared out evenly among the dimensions that are not the last; half of them lean over.
         let outer = &lean[..lean.len() - 1];
+        let (cache, row) = match outer.len() {
+            0 | 1 => (machine.l2 / 2, ROW),
+            _ => ((machine.l3 / u64::from(machine.cores.max(1))).max(machine.l2 / 2), ROW / 2),
+        };
+        let rows = (i64::try_from(cache).unwrap_or(i64::MAX) / (bytes.max(1) * row)).max(1);
+        // Rows are shared out evenly among the dimensions that are not the last; half of them lean over.
         let each = nth_root(rows, outer.len());
         let steepest = outer.iter().copied().max().unwrap_or(0).max(1);
         let steps = (each / (2 * steepest)).clamp(STEPS.0, STEPS.1);
