@@ -62,7 +62,7 @@ pub(crate) fn abreast(scop: &Scop, tree: &Tree, cached: &[usize]) -> diag::Resul
         if in_blocks(&members, &mut loops, &mut inside).is_none() {
             return Ok(None);
         }
-        inside.sort_by(|(one, _), (two, _)| places(one).cmp(&places(two)));
+        inside.sort_by_key(|(one, _)| places(one));
         grown.extend(inside);
     }
     if !found {
