@@ -33,7 +33,7 @@ pub(crate) struct Contraction {
     pub(crate) rows: IterId,
     /// The index that is summed over.
     pub(super) terms: IterId,
-    /// Further ones, as of the window of a convolution, inside of it. What is read then overlaps, and is not packed.
+    /// Further ones, as of a convolution, inside of it; those of its window come first. What is read then overlaps, and is not packed.
     window: Vec<IterId>,
     /// Other indices of the result, outside of everything.
     pub(super) batch: Vec<IterId>,
@@ -106,7 +106,15 @@ fn recognise(scop: &Scop, branch: &Branch, outer: usize) -> Option<(Contraction,
 impl Contraction {
     /// The contraction that an update of a result with the indices `kept` is, which sums over `reduced`.
     pub(crate) fn of(statement: &Statement, kept: &[IterId], reduced: &[IterId]) -> Option<Contraction> {
-        let (terms, window) = reduced.split_first()?;
+        // Of a window, the terms that stand alone come last: along them, nothing that is read overlaps.
+        let overlaps = |term: &IterId| {
+            let subscripts = statement.reads.iter().flat_map(|read| &read.index);
+            let alone = |affine: &Affine| affine.as_iter() == Some(*term) || !mentions(Some(affine), *term);
+            !subscripts.into_iter().all(|subscript| subscript.as_affine().is_some_and(alone))
+        };
+        let (overlapping, alone): (Vec<IterId>, Vec<IterId>) = reduced.iter().copied().partition(overlaps);
+        let ordered = [overlapping, alone].concat();
+        let (terms, window) = ordered.split_first()?;
         let sums = matches!(statement.kind, StatementKind::Update(ReduceOp::Sum)) && !statement.scatters();
         if !sums || !vector::has_lanes(statement) {
             return None;
@@ -289,6 +297,13 @@ impl Tiles {
     fn why(&self) -> String {
         format!("{} results at a time in {} registers", self.rows * i64::from(self.lanes), self.registers)
     }
+
+    /// The same with a power of two of rows. Images and filters have numbers of rows and channels that are multiples of one more often than of
+    /// anything else, and a tile that is partly empty takes as long as a full one.
+    fn with_even_rows(self) -> Tiles {
+        let rows = 1 << self.rows.ilog2();
+        Tiles { rows, registers: self.registers / self.rows * rows, ..self }
+    }
 }
 
 /// Tiles, packs and register tiles for contractions, each in a nest of its own.
@@ -307,7 +322,7 @@ impl Contraction {
         let subject = Rc::clone(&plan.state.subject);
         let (scop, name) = (&subject.scop, &self.statement);
         let Some(statement) = scop.statement(name) else { return Ok(false) };
-        let tiles = self.tiles(machine, vector::widest(scop, &[statement]), None);
+        let tiles = self.tiles(machine, vector::widest(scop, &[statement]), None).with_even_rows();
         let called = |iter: IterId| scop.function.iter(iter).name.clone();
         let (columns, rows) = (called(self.columns), called(self.rows));
         let over = |loops: &[String]| Loops::of(name.clone(), loops.iter().cloned());
@@ -316,20 +331,48 @@ impl Contraction {
         let both = [columns.clone(), rows.clone()];
         let sizes = vec![i64::from(tiles.lanes), tiles.rows];
         let registers = Verb::Tile { loops: over(&both), sizes, names };
-        let inside = std::iter::once(&self.terms).chain(&self.window).chain([&self.rows]).map(|iter| called(*iter));
-        let order = Verb::Reorder { loops: over(&inside.collect::<Vec<_>>()) };
+        let around = self.around_lanes(scop, statement)?;
+        let terms = || std::iter::once(self.terms).chain(self.window.iter().copied());
+        let inside = terms().filter(|term| !around.contains(term));
+        let order: Vec<String> = if around.is_empty() {
+            inside.chain([self.rows]).map(called).collect()
+        } else {
+            around.iter().copied().chain([self.columns]).chain(inside).chain([self.rows]).map(called).collect()
+        };
+        let why = if around.is_empty() {
+            ""
+        } else {
+            "which columns there are depends on it; inside, sums stay in registers"
+        };
+        let order = Verb::Reorder { loops: over(&order) };
         let lanes = Some(fresh(plan, &columns, 'v'));
         let lanes = Verb::Vectorize { loops: over(&[columns]), lanes: tiles.lanes, name: lanes };
         let copies = Some(fresh(plan, &rows, 'u'));
         let unrolled = Verb::Unroll { loops: over(&[rows]), size: Some(tiles.rows), name: copies };
-        let steps =
-            [(registers, tiles.why()), (order, String::new()), (lanes, String::new()), (unrolled, String::new())];
+        let steps = [(registers, tiles.why()), (order, why.into()), (lanes, String::new()), (unrolled, String::new())];
         for (verb, why) in steps {
             if !plan.take(Step::new(verb), why)? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// The terms that decide which columns there are, as those of a window that reaches beyond a border: inside of lanes, every one of them would
+    /// have a mask of its own, and sums under masks that change do not stay in registers.
+    fn around_lanes(&self, scop: &Scop, statement: &Statement) -> diag::Result<Vec<IterId>> {
+        if poly::is_box(scop, statement)? {
+            return Ok(Vec::new());
+        }
+        let along = |term: &IterId| {
+            let subscripts = statement.reads.iter().flat_map(|read| &read.index);
+            subscripts.into_iter().any(|subscript| {
+                let subscript = subscript.as_affine();
+                mentions(subscript, *term) && mentions(subscript, self.columns)
+            })
+        };
+        let terms = std::iter::once(self.terms).chain(self.window.iter().copied());
+        Ok(terms.filter(along).collect())
     }
 
     fn tile(&self, plan: &mut Plan, machine: &Machine) -> diag::Result<bool> {
