@@ -8,16 +8,19 @@
 use std::rc::Rc;
 
 use poly::{Access, Branch, Entry, LoopId, Scop, Statement, StatementKind, Tree};
-use program::{Affine, BinaryOp, Expr, ExprKind, IterId, ReduceOp};
+use program::{Affine, IterId, ReduceOp};
 use steps::{Loops, Place, Step, Verb, Word};
 
 use super::{Plan, vector};
 use crate::machine::Machine;
 
-/// So many registers side by side hold a row of the tile.
-const ABREAST: u32 = 2;
-/// The same where what is broadcast along a row is computed first: it serves more of them.
-const ABREAST_COMPUTED: u32 = 4;
+/// So many registers side by side hold a row of the tile: what is broadcast along a row serves all of them, and whole lines are read of the rows
+/// of an operand that is not packed.
+const ABREAST: u32 = 4;
+/// The same where rows are those of images, of which few are much longer than that.
+const ABREAST_IN_WINDOWS: u32 = 2;
+/// The same for blocks along a diagonal: the wider a tile is, the more of it is beyond.
+const ABREAST_IN_BLOCKS: u32 = 2;
 
 /// More cells than so of one column are not read for one term: each row of them takes the registers of a row of results.
 const MOST_ALONG_COLUMNS: usize = 2;
@@ -147,17 +150,7 @@ impl Contraction {
         };
         let rows = kept.iter().rev().copied().find(is_row)?;
         let batch = kept.iter().copied().filter(|iter| *iter != rows && *iter != columns).collect();
-        // Whether what is broadcast along a row is a cell as it is, or something computed from one.
-        let is_cell_of_row = |expr: &Expr| match &expr.kind {
-            ExprKind::Load { index, .. } => index.iter().any(|subscript| mentions(Some(subscript), rows)),
-            _ => false,
-        };
-        let is_plain = |product: &&Expr| match &product.kind {
-            ExprKind::Binary(BinaryOp::Mul, one, two) => is_cell_of_row(one) || is_cell_of_row(two),
-            _ => false,
-        };
-        let plain = statement.term().is_ok_and(|term| addends(term).iter().all(is_plain));
-        let abreast = if plain { ABREAST } else { ABREAST_COMPUTED };
+        let abreast = if window.is_empty() { ABREAST } else { ABREAST_IN_WINDOWS };
         let along_columns = along_columns.len() as u32;
         let statement = statement.name.clone();
         let (terms, window) = (*terms, window.to_vec());
@@ -170,6 +163,11 @@ impl Contraction {
             [] => vec![self.columns, self.terms, self.rows],
             window => [self.columns, self.rows, self.terms].into_iter().chain(window.iter().copied()).collect(),
         }
+    }
+
+    /// The same as a part of a factorisation.
+    pub(crate) fn along_diagonal(self) -> Contraction {
+        Contraction { abreast: ABREAST_IN_BLOCKS, ..self }
     }
 
     /// The same of a statement that has some of the terms, few at a time.
@@ -234,14 +232,6 @@ fn distinct<'a>(reads: impl Iterator<Item = &'a Access>) -> Vec<&'a Access> {
         }
     }
     found
-}
-
-/// What a term is the sum of; itself if it is none.
-fn addends(term: &Expr) -> Vec<&Expr> {
-    match &term.kind {
-        ExprKind::Binary(BinaryOp::Add, one, two) => [addends(one), addends(two)].concat(),
-        _ => vec![term],
-    }
 }
 
 /// Whether what is read for neighbours of an index lies side by side.

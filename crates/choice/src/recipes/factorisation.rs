@@ -123,7 +123,9 @@ fn sums(scop: &Scop, statements: &[&Statement]) -> diag::Result<Option<Vec<Sum>>
             fini: fini.name.clone(),
             terms: *terms,
             end,
-            product: Contraction::of(update, kept, reduced).filter(Contraction::is_flat),
+            product: Contraction::of(update, kept, reduced)
+                .filter(Contraction::is_flat)
+                .map(Contraction::along_diagonal),
         });
     }
     Ok(found.iter().any(|sum| sum.product.is_some()).then_some(found))
