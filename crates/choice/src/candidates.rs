@@ -9,7 +9,7 @@ use crate::cost::{Lanes, Walk, cost};
 use crate::machine::Machine;
 use crate::recipes::contraction::{self, Contraction, Reach};
 use crate::recipes::factorisation::{self, Blocked};
-use crate::recipes::{Plan, Reasoned, interleave, pad, passes, push, rows, threads, time, turn, vector};
+use crate::recipes::{Plan, Reasoned, batches, interleave, pad, passes, push, rows, threads, time, turn, vector};
 use crate::small::{self, Effort, Small};
 
 /// How much of the time a compilation may take is for isl's scheduler; the rest must do for the program's own order.
@@ -188,6 +188,11 @@ fn proposals(subject: &Rc<Subject>, machine: Option<&Machine>, allowed: Allowanc
             ];
             for (origin, reach) in reaches {
                 if let Some((tree, found)) = contraction::set_apart(scop, &own, reach) {
+                    // Equal costs keep their order.
+                    if let Some(tree) = batches::together(scop, &tree, &found).filter(|_| reach == Reach::Forall) {
+                        let origin = "own order, products in tiles, batches together";
+                        recipes.push(candidate(subject, Some(machine), origin, tree, found.clone(), &[])?);
+                    }
                     recipes.push(candidate(subject, Some(machine), origin, tree, found, &[])?);
                 }
             }

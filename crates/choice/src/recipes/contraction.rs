@@ -25,6 +25,9 @@ const ABREAST_IN_BLOCKS: u32 = 2;
 /// More cells than so of one column are not read for one term: each row of them takes the registers of a row of results.
 const MOST_ALONG_COLUMNS: usize = 2;
 
+/// Why a loop is parallel.
+const FREE: &str = "iterations have nothing to do with each other";
+
 /// A sum that is one.
 #[derive(Clone, Debug)]
 pub(crate) struct Contraction {
@@ -405,11 +408,7 @@ impl Contraction {
                 return Ok(false);
             }
         }
-        let (shared, why) = match self.batch.first() {
-            Some(outermost) => (called(*outermost), "iterations have nothing to do with each other"),
-            None => (it.text.clone(), "each has its own packed rows; all read the same columns"),
-        };
-        if !plan.take(Step::new(Verb::Parallel { loops: over(&[&shared]) }), why)? {
+        if !self.share(plan, &it)? {
             return Ok(false);
         }
         let operands = [(self.columns, i64::from(tiles.lanes), around_columns), (self.rows, tiles.rows, it)];
@@ -429,6 +428,39 @@ impl Contraction {
         let unrolled = Verb::Unroll { loops: over(&[&rows]), size: Some(tiles.rows), name: copies };
         for verb in [exchange, lanes, unrolled] {
             if !plan.take(Step::new(verb), "")? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Contraction {
+    /// Makes parallel loops: of the batch, or else of blocks of rows.
+    fn share(&self, plan: &mut Plan, blocks: &Word) -> diag::Result<bool> {
+        if !self.batch.is_empty() {
+            return self.share_batch(plan);
+        }
+        let over = Loops::of(self.statement.clone(), [blocks.text.clone()]);
+        plan.take(Step::new(Verb::Parallel { loops: over }), "each has its own packed rows; all read the same columns")
+    }
+
+    /// Makes the loops over the batch parallel, with all that is in them; two of them at most, which become one.
+    fn share_batch(&self, plan: &mut Plan) -> diag::Result<bool> {
+        let subject = Rc::clone(&plan.state.subject);
+        let scop = &subject.scop;
+        for iter in self.batch.iter().take(2) {
+            let tree = plan.state.tree.clone();
+            let branches = tree.branches();
+            let own = branches.iter().find(|branch| scop.at(branch.statement).name == self.statement);
+            let counts = |(_, id, expr): (usize, LoopId, &Affine)| (expr.as_iter() == Some(*iter)).then_some(id);
+            let Some(id) = own.and_then(|own| own.loops().find_map(counts)) else { return Ok(false) };
+            // A product that shares the loop may have seen to it.
+            if tree.info(id).kind.is_parallel() {
+                continue;
+            }
+            let Some(targets) = vector::targets(scop, &tree, id) else { return Ok(false) };
+            if !plan.take(Step::new(Verb::Parallel { loops: Loops { targets } }), FREE)? {
                 return Ok(false);
             }
         }

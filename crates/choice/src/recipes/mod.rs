@@ -3,6 +3,7 @@
 //! In: a program with its dependences, a tree, and the facts of a machine.  Out: steps that lead from the program's own order to
 //! something better. They are found from dependences and accesses alone, and the gate judges what comes of them.
 
+pub(crate) mod batches;
 mod blocks;
 pub(crate) mod contraction;
 pub(crate) mod factorisation;
