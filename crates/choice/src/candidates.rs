@@ -3,14 +3,16 @@
 use std::rc::Rc;
 
 use poly::{Allowance, Branch, Entry, Fusion, LoopId, LoopKind, Proven, Scop, Subject, Tree, Verdict, prove, uneven};
-use program::IterId;
+use program::{Cond, IterId};
 
 use crate::cost::{Lanes, Walk, cost};
 use crate::machine::Machine;
 use crate::recipes::contraction::{self, Contraction, Reach};
 use crate::recipes::factorisation::{self, Blocked};
-use crate::recipes::{Plan, Reasoned, batches, interleave, pad, passes, push, rows, threads, time, turn, vector};
-use crate::small::{self, Effort, Small};
+use crate::recipes::{
+    Plan, Reasoned, batches, interleave, pad, passes, push, rows, streamed, threads, time, turn, vector,
+};
+use crate::small::{self, Effort, Version};
 
 /// How much of the time a compilation may take is for isl's scheduler; the rest must do for the program's own order.
 const SCHEDULER_SHARE: u32 = 3;
@@ -30,8 +32,8 @@ pub struct Chosen {
     pub cost: Option<u64>,
     /// The steps of recipes that make it, if there are any and they can be said.
     pub steps: Option<Vec<Reasoned>>,
-    /// Another one for sizes that are too small for it.
-    pub small: Option<Small>,
+    /// Others for some sizes, such as those that are too small for it; the first that is for given sizes counts.
+    pub versions: Vec<Version>,
 }
 
 /// A schedule to compare.
@@ -80,13 +82,7 @@ pub fn choose(
             let share = allowed.part(RECIPE_SHARE);
             match subject.within(share, || with_recipes(subject, machine, &candidate)) {
                 Ok(Some(chosen)) if passed_over == 0 => {
-                    let share = allowed.part(RECIPE_SHARE);
-                    let small = subject.within(share, || small::version(subject, &plain, &candidate, machine));
-                    return match small {
-                        Ok(small) => Ok(Chosen { small, ..chosen }),
-                        Err(diag::Error::Budget { .. }) => Ok(chosen),
-                        Err(error) => Err(error),
-                    };
+                    return with_versions(subject, machine, &plain, (candidate, chosen), allowed);
                 }
                 Ok(Some(chosen)) => {
                     passed_over -= 1;
@@ -106,7 +102,7 @@ pub fn choose(
         }
         match prove(subject, candidate.tree)? {
             Verdict::Legal(proven) => {
-                let chosen = Chosen { proven, origin, cost: Some(cost), steps: None, small: None };
+                let chosen = Chosen { proven, origin, cost: Some(cost), steps: None, versions: Vec::new() };
                 if passed_over == 0 {
                     return Ok(chosen);
                 }
@@ -124,6 +120,50 @@ pub fn choose(
         Some(spent) => Err(diag::Error::Budget { stage: "legality", spent }),
         None => Err(diag::Error::bug("schedule", "no candidate is legal, not even the program's own order")),
     }
+}
+
+/// What was chosen, with what is better for some sizes beside it.
+fn with_versions(
+    subject: &Rc<Subject>,
+    machine: &Machine,
+    plain: &[(&'static str, Tree)],
+    (candidate, chosen): (Candidate, Chosen),
+    allowed: Allowance,
+) -> diag::Result<Chosen> {
+    let share = || allowed.part(RECIPE_SHARE);
+    let given_up = |version: diag::Result<Option<Version>>| match version {
+        Err(diag::Error::Budget { .. }) => Ok(None),
+        version => version,
+    };
+    let streamed = given_up(subject.within(share(), || streamed_version(subject, machine, &candidate)))?;
+    let beside = streamed.is_some();
+    let small = given_up(subject.within(share(), || small::version(subject, plain, &candidate, beside, machine)))?;
+    Ok(match streamed {
+        // At all sizes.
+        Some(Version { sizes, proven, steps }) if sizes == Cond::TRUE => {
+            Chosen { proven, steps, versions: small.into_iter().collect(), ..chosen }
+        }
+        streamed => Chosen { versions: small.into_iter().chain(streamed).collect(), ..chosen },
+    })
+}
+
+/// The same products with operands that are read where they are, for sizes at which that is better.
+fn streamed_version(subject: &Rc<Subject>, machine: &Machine, candidate: &Candidate) -> diag::Result<Option<Version>> {
+    let scop = &subject.scop;
+    let same = |found: &Contraction| scop.statement(&found.statement).is_some();
+    if candidate.start.is_some() || !candidate.contractions.iter().all(same) {
+        return Ok(None);
+    }
+    let Some(sizes) = streamed::sizes(scop, &candidate.contractions, machine) else { return Ok(None) };
+    // Where nothing is too small, all sizes have the same schedule.
+    if sizes != Cond::TRUE && machine.small == 0 {
+        return Ok(None);
+    }
+    let contractions = candidate.contractions.iter().map(Contraction::streamed).collect();
+    let (tree, vectors) = (candidate.tree.clone(), candidate.vectors.clone());
+    let found = Candidate { tree, vectors, contractions, start: None, ..*candidate };
+    let chosen = with_recipes(subject, machine, &found)?;
+    Ok(chosen.map(|Chosen { proven, steps, .. }| Version { sizes, proven, steps }))
 }
 
 /// What recipes make of a tree, if there is something to make and the gate lets it pass.
@@ -144,7 +184,7 @@ fn with_recipes(subject: &Rc<Subject>, machine: &Machine, candidate: &Candidate)
     threads::share(&mut plan)?;
     match prove(&plan.state.subject, plan.state.tree)? {
         Verdict::Legal(proven) => {
-            Ok(Some(Chosen { proven, origin, cost: Some(*cost), steps: plan.steps, small: None }))
+            Ok(Some(Chosen { proven, origin, cost: Some(*cost), steps: plan.steps, versions: Vec::new() }))
         }
         Verdict::Illegal(violation) => {
             tracing::debug!(origin, ?violation, "recipes are not legal");

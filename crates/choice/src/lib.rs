@@ -25,5 +25,5 @@ pub use machine::Machine;
 pub use recipes::Reasoned;
 pub use recipes::grid::spread;
 pub use saving::{Saving, savings};
-pub use small::Small;
+pub use small::Version;
 pub use written::written;

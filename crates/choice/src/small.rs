@@ -27,9 +27,9 @@ pub(crate) enum Effort {
     Blocks,
 }
 
-/// A schedule for small sizes.
+/// A schedule for some sizes.
 #[derive(Debug)]
-pub struct Small {
+pub struct Version {
     /// Which sizes.
     pub sizes: Cond,
     /// What the gate has made of it.
@@ -38,15 +38,17 @@ pub struct Small {
     pub steps: Option<Vec<Reasoned>>,
 }
 
-/// The best of these orders as it is, for sizes that are too small for a candidate; none if there are no such.
+/// The best of these orders as it is, for sizes that are too small for a candidate, beside which there may be one that reads operands where they are; none if
+/// there are no such.
 pub(crate) fn version(
     subject: &Rc<Subject>,
     plain: &[(&'static str, Tree)],
     chosen: &Candidate,
+    streamed: bool,
     machine: &Machine,
-) -> diag::Result<Option<Small>> {
+) -> diag::Result<Option<Version>> {
     let about = chosen.start.as_ref().map_or(subject, |plan| &plan.state.subject);
-    let most = i64::from(machine.small) * most(&about.scop, chosen)?;
+    let most = i64::from(machine.small) * most(&about.scop, chosen, streamed)?;
     let Some(sizes) = at_most(&subject.scop.function, most).filter(|_| most > 0) else { return Ok(None) };
     let mut candidates = Vec::new();
     for (origin, tree) in plain {
@@ -58,7 +60,7 @@ pub(crate) fn version(
         if let Verdict::Legal(proven) = prove(subject, candidate.tree)? {
             let why = format!("{}, for sizes that are too small for more", candidate.origin);
             let steps = Plan::from_tree(subject, proven.tree(), &why)?.steps;
-            return Ok(Some(Small { sizes, proven, steps }));
+            return Ok(Some(Version { sizes, proven, steps }));
         }
     }
     Ok(None)
@@ -72,7 +74,7 @@ fn is_skewed(tree: &Tree) -> bool {
 /// Up to which extents a candidate does not pay, in units of the smallest: where its time on one thread falls below that of plain loops for those kernels of PolyBench
 /// that are like it (`cargo bench -p farkas --bench tiny -- --small=0`). Where the range of one index depends on another one, vectors and tiles are
 /// partly empty up to larger extents, and sums over few lanes are mostly their ends.
-fn most(scop: &Scop, chosen: &Candidate) -> diag::Result<i64> {
+fn most(scop: &Scop, chosen: &Candidate, streamed: bool) -> diag::Result<i64> {
     let branches = chosen.tree.branches();
     let named = |name: &str| scop.statements.iter().find(|statement| statement.name == name);
     Ok(match chosen.effort {
@@ -82,7 +84,12 @@ fn most(scop: &Scop, chosen: &Candidate) -> diag::Result<i64> {
         Effort::Products if chosen.contractions.iter().any(|found| found.along_columns > 1) => 12,
         Effort::Products => {
             let mut products = chosen.contractions.iter().filter_map(|found| named(&found.statement));
-            if all_boxes(scop, &mut products)? { 2 } else { 6 }
+            match (all_boxes(scop, &mut products)?, streamed) {
+                // What reads operands where they are prepares nothing.
+                (true, true) => 0,
+                (true, false) | (false, true) => 2,
+                (false, false) => 6,
+            }
         }
         Effort::Vectors => {
             let vectors: Vec<&Branch> = branches

@@ -407,10 +407,10 @@ impl<'a> Line<'a> {
             steps => steps,
         };
         // What blocks of a grid do for small sizes, nobody waits for.
-        let small = chosen.small.filter(|_| options.target == Target::Cpu);
-        let special = small.map(|choice::Small { sizes, proven, steps }| (sizes, Way { proven, steps }));
+        let others = chosen.versions.into_iter().filter(|_| options.target == Target::Cpu);
+        let special = others.map(|choice::Version { sizes, proven, steps }| (sizes, Way { proven, steps })).collect();
         let general = Way { proven: chosen.proven, steps };
-        Ok(Decided { versions: Versions { special: special.into_iter().collect(), general }, cost: chosen.cost })
+        Ok(Decided { versions: Versions { special, general }, cost: chosen.cost })
     }
 
     /// The steps, with what each is expected to save beside its reason, if they are to be shown.

@@ -49,6 +49,8 @@ pub(crate) struct Contraction {
     pub(crate) along_columns: u32,
     /// How many terms there are at a time, if somebody has cut them into blocks.
     in_block: Option<i64>,
+    /// Whether operands are read where they are if lanes allow it.
+    streamed: bool,
 }
 
 /// How far out the loops of a contraction may be taken from what is around it.
@@ -157,7 +159,8 @@ impl Contraction {
         let along_columns = along_columns.len() as u32;
         let statement = statement.name.clone();
         let (terms, window) = (*terms, window.to_vec());
-        Some(Contraction { statement, columns, rows, terms, window, batch, abreast, along_columns, in_block: None })
+        let (in_block, streamed) = (None, false);
+        Some(Contraction { statement, columns, rows, terms, window, batch, abreast, along_columns, in_block, streamed })
     }
 
     /// How its loops nest before they are tiled.
@@ -178,8 +181,28 @@ impl Contraction {
         Contraction { statement, in_block: Some(terms), ..self }
     }
 
-    fn tiles(&self, machine: &Machine, bytes: u32, terms: Option<i64>) -> Tiles {
+    pub(super) fn tiles(&self, machine: &Machine, bytes: u32, terms: Option<i64>) -> Tiles {
         Tiles::new(machine, bytes, (self.abreast, self.along_columns), terms)
+    }
+
+    /// The same with operands that are read where they are, if lanes allow it.
+    pub(crate) fn streamed(&self) -> Contraction {
+        Contraction { streamed: true, ..self.clone() }
+    }
+
+    /// Whether its operands may be read where they are: no window, whose operands always are, and no block of another nest.
+    pub(crate) fn can_be_streamed(&self) -> bool {
+        !self.is_window() && self.in_block.is_none() && self.along_columns == 1
+    }
+
+    /// Whether what is read for neighbouring terms overlaps.
+    pub(crate) fn is_window(&self) -> bool {
+        !self.window.is_empty()
+    }
+
+    /// The index that is summed over.
+    pub(super) fn terms(&self) -> IterId {
+        self.terms
     }
 
     /// Whether the result has no other indices than those of a matrix.
@@ -238,7 +261,7 @@ fn distinct<'a>(reads: impl Iterator<Item = &'a Access>) -> Vec<&'a Access> {
 }
 
 /// Whether what is read for neighbours of an index lies side by side.
-fn runs_along(read: &Access, iter: IterId) -> bool {
+pub(super) fn runs_along(read: &Access, iter: IterId) -> bool {
     let Some((last, outer)) = read.index.split_last() else { return false };
     let one_by_one = last.as_affine().is_some_and(|last| {
         let rest = last.sub(&Affine::iter(iter));
@@ -256,15 +279,15 @@ fn can_be_packed(read: &Access, iter: IterId) -> bool {
 
 /// How large the tiles are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Tiles {
+pub(super) struct Tiles {
     /// Of the tile in registers.
     lanes: u32,
     rows: i64,
     registers: i64,
     /// Of the packed operands.
     columns_packed: i64,
-    terms_packed: i64,
-    rows_packed: i64,
+    pub(super) terms_packed: i64,
+    pub(super) rows_packed: i64,
 }
 
 impl Tiles {
@@ -400,7 +423,7 @@ impl Contraction {
         let registers = Verb::Tile {
             loops: over(&[&columns, &rows]),
             sizes: vec![i64::from(tiles.lanes), tiles.rows],
-            names: vec![jr, ir],
+            names: vec![jr.clone(), ir],
         };
         let steps = [(caches, "what a tile reads stays in the caches".to_string()), (registers, tiles.why())];
         for (verb, why) in steps {
@@ -408,7 +431,7 @@ impl Contraction {
                 return Ok(false);
             }
         }
-        if !self.share(plan, &it)? {
+        if !self.share(plan, [&it, &jr])? {
             return Ok(false);
         }
         let operands = [(self.columns, i64::from(tiles.lanes), around_columns), (self.rows, tiles.rows, it)];
@@ -416,6 +439,9 @@ impl Contraction {
             let reads = statement.reads.iter();
             for read in distinct(reads.filter(|read| read.array != statement.write.array && can_be_packed(read, iter)))
             {
+                if self.streamed && (iter == self.rows || runs_along(read, iter)) {
+                    continue;
+                }
                 if !pack(plan, name, read, (iter, panel), &at)? {
                     return Ok(false);
                 }
@@ -436,13 +462,22 @@ impl Contraction {
 }
 
 impl Contraction {
-    /// Makes parallel loops: of the batch, or else of blocks of rows.
-    fn share(&self, plan: &mut Plan, blocks: &Word) -> diag::Result<bool> {
+    /// Makes parallel loops: of the batch, or else of blocks of rows, and, where these have no copies of their own, of the columns of each as well.
+    fn share(&self, plan: &mut Plan, [blocks, panels]: [&Word; 2]) -> diag::Result<bool> {
         if !self.batch.is_empty() {
             return self.share_batch(plan);
         }
-        let over = Loops::of(self.statement.clone(), [blocks.text.clone()]);
-        plan.take(Step::new(Verb::Parallel { loops: over }), "each has its own packed rows; all read the same columns")
+        let (loops, why) = match self.streamed {
+            true => (vec![blocks, panels], FREE),
+            false => (vec![blocks], "each has its own packed rows; all read the same columns"),
+        };
+        for name in loops {
+            let over = Loops::of(self.statement.clone(), [name.text.clone()]);
+            if !plan.take(Step::new(Verb::Parallel { loops: over }), why)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Makes the loops over the batch parallel, with all that is in them; two of them at most, which become one.

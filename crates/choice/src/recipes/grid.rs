@@ -47,7 +47,7 @@ pub fn spread(chosen: Chosen, allowed: Allowance) -> diag::Result<Chosen> {
     marked.sort_by_key(|(gain, ..)| std::cmp::Reverse(*gain));
     for (_, origin, plan) in marked.into_iter().filter(|(gain, ..)| *gain > 0) {
         if let Verdict::Legal(proven) = prove(&plan.state.subject, plan.state.tree)? {
-            return Ok(Chosen { proven, origin, cost: None, steps: plan.steps, small: None });
+            return Ok(Chosen { proven, origin, cost: None, steps: plan.steps, versions: Vec::new() });
         }
     }
     Ok(chosen)
@@ -82,7 +82,7 @@ fn products(subject: &Rc<Subject>) -> diag::Result<Option<Chosen>> {
         }
         mark(&mut plan)?;
         if let Verdict::Legal(proven) = prove(&plan.state.subject, plan.state.tree)? {
-            return Ok(Some(Chosen { proven, origin, cost: None, steps: plan.steps, small: None }));
+            return Ok(Some(Chosen { proven, origin, cost: None, steps: plan.steps, versions: Vec::new() }));
         }
     }
     Ok(None)

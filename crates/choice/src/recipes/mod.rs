@@ -13,6 +13,7 @@ pub(crate) mod pad;
 pub(crate) mod passes;
 pub(crate) mod push;
 pub(crate) mod rows;
+pub(crate) mod streamed;
 pub(crate) mod threads;
 pub(crate) mod time;
 pub(crate) mod turn;
