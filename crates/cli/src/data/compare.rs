@@ -97,7 +97,6 @@ pub(crate) fn expect_tolerance(relative: Option<f64>, absolute: f64) -> Toleranc
 #[cfg(test)]
 mod tests {
     use super::*;
-    use farkas::Data;
 
     fn floats(values: &[f64]) -> HostArray {
         HostArray::new(values.to_vec(), 0, vec![values.len()])

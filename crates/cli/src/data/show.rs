@@ -131,7 +131,6 @@ fn nested(shape: &[usize], words: &[String], width: usize, depth: usize) -> Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use farkas::Data;
 
     fn show(values: Vec<f64>, shape: &[usize]) -> String {
         super::values(&HostArray::new(values, 0, shape.to_vec()))
