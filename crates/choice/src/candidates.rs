@@ -246,8 +246,12 @@ fn proposals(subject: &Rc<Subject>, machine: Option<&Machine>, allowed: Allowanc
                 let found = candidate(subject, Some(machine), origin, tree, Vec::new(), &cached)?;
                 recipes.push(Candidate { effort: Effort::Sweeps, ..found });
             }
-            recipes.extend(over_rows(subject, &own, machine)?);
             let share = allowed.part(RECIPE_SHARE);
+            match subject.within(share, || over_rows(subject, &own, machine)) {
+                Ok(found) => recipes.extend(found),
+                Err(diag::Error::Budget { .. }) => tracing::debug!("rows are given up"),
+                Err(error) => return Err(error),
+            }
             match subject.within(share, || rewritings(subject, machine, &own)) {
                 Ok(mut found) => {
                     // The cost knows of no caches, through which such a candidate walks for every term, and blocks for every block.

@@ -185,6 +185,24 @@ fn what_is_only_written_goes_past_the_caches() {
 }
 
 #[test]
+fn arrays_of_other_elements_than_the_first_stay_in_the_caches() {
+    let text = "kernel mixed(N; x: in f32[N], c: in u8[N], y: out f32[N], z: out f64[N], b: out u8[N]) {
+        vector(16) for i in 0..N {
+            b[i] = c[i]
+            y[i] = x[i]
+            z[i] = f64(x[i])
+        }
+    }";
+    for n in 90..110 {
+        let bytes = || Data::from((0..n).map(|at| at as u8).collect::<Vec<u8>>());
+        let arrays = [floats(n), bytes(), floats(n), vec![0.0; n].into(), bytes()];
+        let large = Options { streams: Some(0), ..Options::default() };
+        let lanes = agree_with(text, &[n as i64], &[], &arrays, large);
+        assert_eq!(lanes.matches(" streamed").count(), usize::from(Tier::native() >= Tier::V3), "{lanes}");
+    }
+}
+
+#[test]
 fn the_last_pass_over_a_row_fetches_the_next_row() {
     let text = |second: &str| {
         format!(
@@ -212,6 +230,18 @@ fn the_last_pass_over_a_row_fetches_the_next_row() {
             let lanes = agree(&text(second), &params, &[], &arrays);
             assert!(!lanes.contains("fetch"), "{lanes}");
         }
+        // Of two branches one runs, which is the first pass.
+        let branches = "kernel rows(N, M; x: in f32[N, M], y: out f32[N, M], s: inout f32[N]) {
+            for i in 0..N {
+                if i < 1 {
+                    vector(32) for j in 0..M { y[i, j] = x[i, j] }
+                } else {
+                    vector(32) for j in 0..M { y[i, j] = x[i, j] + 1.0 }
+                }
+            }
+        }";
+        let lanes = agree(branches, &params, &[], &arrays);
+        assert!(!lanes.contains("fetch"), "{lanes}");
     }
 }
 

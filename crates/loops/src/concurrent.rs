@@ -231,6 +231,13 @@ pub fn reductions_of(f: &For) -> Vec<Reduction> {
     reductions
 }
 
+/// The arrays in which iterations of the loop may update the same cells, whatever else it does with them.
+pub(crate) fn updated_by_many(f: &For) -> Vec<ArrayId> {
+    let mut uses = Uses { outer: f, inner: Vec::new(), open: Vec::new(), shared: Vec::new(), otherwise: Vec::new() };
+    uses.block(&f.body);
+    uses.shared.into_iter().map(|(array, _)| array).collect()
+}
+
 struct Uses<'a> {
     outer: &'a For,
     inner: Vec<Range>,

@@ -106,7 +106,7 @@ impl Cut<'_> {
         let size = match (Heavy::is(&f.body), on_arrays) {
             (false, _) => BLOCK,
             (true, false) => HEAVY,
-            (true, true) => (HEAVY_ON_ARRAYS / pieces_inside(&f.body)).max(1),
+            (true, true) => (HEAVY_ON_ARRAYS / pieces_inside(f, &f.body)).max(1),
         };
         let length = known_length(f)?;
         let most = Index::Max(Box::new(Index::Const(0)), Box::new(blocks(length, size.checked_mul(f.step)?)));
@@ -301,16 +301,16 @@ impl Rewrite for UsePart<'_> {
     }
 }
 
-/// How many iterations loops of known length have around others that may run long: an iteration of a loop over pieces is as good as those of all
-/// its pieces.
-fn pieces_inside(stmts: &[Stmt]) -> i64 {
+/// How many iterations loops of known length have around others that may run long, if they begin where an iteration of `outer` does: an iteration of
+/// a loop over pieces is as good as those of all its pieces.
+fn pieces_inside(outer: &For, stmts: &[Stmt]) -> i64 {
     let inside = stmts.iter().map(|stmt| match stmt {
-        Stmt::For(f) if Heavy::is(&f.body) => {
+        Stmt::For(f) if Heavy::is(&f.body) && VarsUsed::of_indices([&f.lo]).contains(&outer.var) => {
             let own = trip_bound(f).unwrap_or(1).max(1);
-            own.saturating_mul(pieces_inside(&f.body))
+            own.saturating_mul(pieces_inside(f, &f.body))
         }
-        Stmt::If { then, otherwise, .. } => pieces_inside(then).max(pieces_inside(otherwise)),
-        Stmt::Alloc { body, .. } => pieces_inside(body),
+        Stmt::If { then, otherwise, .. } => pieces_inside(outer, then).max(pieces_inside(outer, otherwise)),
+        Stmt::Alloc { body, .. } => pieces_inside(outer, body),
         _ => 1,
     });
     inside.max().unwrap_or(1)

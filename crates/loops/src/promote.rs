@@ -12,7 +12,7 @@
 //!   `y = y[j]; y += a * b; y += c * d; y[j] = y`. The first of them proves that the cell exists and is ours.
 
 use crate::access::{Accesses, UseLocal, declare_local};
-use crate::concurrent::reductions_of;
+use crate::concurrent::updated_by_many;
 use crate::prune::prune;
 use crate::walk::{Rewrite, VarsBound, VarsUsed};
 use crate::{ArrayId, CompareOp, Cond, Expr, For, Index, Kernel, LoopKind, Stmt, Target, VarId};
@@ -52,13 +52,12 @@ impl Rewrite for Promote<'_> {
     fn stmt(&mut self, stmt: Stmt) -> Vec<Stmt> {
         let outside = self.reduced.len();
         if let Stmt::For(f) = &stmt {
-            let reductions = match &f.kind {
-                LoopKind::Parallel(parallel) => parallel.reductions.clone(),
+            match &f.kind {
+                LoopKind::Parallel(parallel) => self.reduced.extend(parallel.reductions.iter().map(|one| one.array)),
                 // What lanes add up in together is no lane's own either.
-                LoopKind::Vector(_) => reductions_of(f),
-                LoopKind::Serial | LoopKind::Unrolled => Vec::new(),
-            };
-            self.reduced.extend(reductions.iter().map(|reduction| reduction.array));
+                LoopKind::Vector(_) => self.reduced.extend(updated_by_many(f)),
+                LoopKind::Serial | LoopKind::Unrolled => {}
+            }
         }
         let stmt = self.descend_stmt(stmt);
         self.reduced.truncate(outside);

@@ -58,7 +58,7 @@ fn of(scop: &Scop, contraction: &Contraction, machine: &Machine) -> Option<Cond>
         conds.push(at_most(scop, &extent(scop, update, iter)?, most)?);
     }
     let [rows, columns, terms] = <[Cond; 3]>::try_from(conds).ok()?;
-    let never = Cond::Or(Vec::new());
+    let never = Cond::FALSE;
     let whole = match (columns, terms) {
         (columns, terms) if columns == never || terms == never => never.clone(),
         (columns, terms) if columns == Cond::TRUE => terms,
@@ -87,7 +87,7 @@ fn extent(scop: &Scop, update: &Statement, iter: IterId) -> Option<Affine> {
 /// That an extent is no larger; none if it follows from sizes in a way that a condition cannot say.
 fn at_most(scop: &Scop, extent: &Affine, most: i64) -> Option<Cond> {
     if let Some(extent) = extent.as_constant() {
-        return Some(if extent <= most { Cond::TRUE } else { Cond::Or(Vec::new()) });
+        return Some(if extent <= most { Cond::TRUE } else { Cond::FALSE });
     }
     let plain = |atom: &Atom| matches!(atom, Atom::Param(id) if scop.function.param(*id).derived.is_none());
     if !extent.terms.keys().all(plain) {

@@ -6,7 +6,7 @@ use program::ScalarType;
 use super::{Emitter, integer, integers, scalar_type, vector};
 use crate::lanes::ir::{Access, Address, ValueId};
 
-/// Addresses are valid where they are used, but aligned to nothing, and arrays may overlap.
+/// Addresses are valid where they are used, but aligned to nothing. Cranelift is told nothing about which of them overlap.
 fn flags() -> MemFlagsData {
     MemFlagsData::new().with_notrap().with_endianness(cranelift_codegen::ir::Endianness::Little)
 }

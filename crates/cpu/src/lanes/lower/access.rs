@@ -212,6 +212,8 @@ impl Nest<'_> {
         }
         let (at, access) = self.address(place)?;
         let ty = self.memory_type(place.array);
+        // Of the lanes that exist there is at least one, and in the others anything goes.
+        let mask = mask.filter(|_| access != Access::Same || mask != self.base_mask);
         let value = self.make(Type::Lanes(ty), Op::Load { at, access, mask });
         let Place { group, shift, offset, array, .. } = *place;
         self.loaded.push(Loaded { array, group, pointer, shift, offset, mask, value });

@@ -5,6 +5,9 @@
 
 use loops::{ArrayId, Expr, ExprKind, For, Index, Kernel, Stmt, Target, VarId, Visit};
 
+/// The passes that are looked at, each beside all others.
+const MOST_PASSES: usize = 200;
+
 /// What vector loops ask for, by their variables: an array, and subscripts in which the loop around is one iteration further.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ahead(Vec<(VarId, ArrayId, Vec<Index>)>);
@@ -12,7 +15,8 @@ pub(crate) struct Ahead(Vec<(VarId, ArrayId, Vec<Index>)>);
 impl Ahead {
     /// The passes of a kernel over the rows of arrays that it does not write.
     pub(crate) fn of(kernel: &Kernel) -> Ahead {
-        let mut passes = Passes { written: vec![false; kernel.arrays.len()], around: Vec::new(), found: Vec::new() };
+        let written = vec![false; kernel.arrays.len()];
+        let mut passes = Passes { written, around: Vec::new(), branches: Vec::new(), ifs: 0, found: Vec::new() };
         Written(&mut passes.written).block(&kernel.body);
         passes.block(&kernel.body);
         let is_last = |number: &usize| {
@@ -20,8 +24,15 @@ impl Ahead {
             let (before, behind) = passes.found.split_at(*number);
             before.iter().any(|other| other.is_of_row(pass)) && !behind[1..].iter().any(|other| other.is_of_row(pass))
         };
-        let numbers = (0..passes.found.len()).filter(is_last);
-        Ahead(numbers.map(|number| passes.found[number].next()).collect())
+        let mut ahead: Vec<(VarId, ArrayId, Vec<Index>)> = Vec::new();
+        // Where there are so many, they are copies of each other, and each is as good as the next.
+        for number in (0..passes.found.len().min(MOST_PASSES)).filter(is_last) {
+            let next = passes.found[number].next();
+            if !ahead.contains(&next) {
+                ahead.push(next);
+            }
+        }
+        Ahead(ahead)
     }
 
     /// What a vector loop asks for.
@@ -38,6 +49,8 @@ struct Pass {
     step: i64,
     array: ArrayId,
     index: Vec<Index>,
+    /// The branches that it is in: of two that exclude each other, one runs.
+    branches: Vec<(u32, bool)>,
 }
 
 impl Pass {
@@ -46,7 +59,9 @@ impl Pass {
         let own = |pass: &Pass, index: &Index| *index == Index::Var(pass.vector);
         let mut pairs = self.index.iter().zip(&other.index);
         let same = pairs.all(|(one, two)| one == two || own(self, one) && own(other, two));
-        self.vector != other.vector && self.rows == other.rows && self.array == other.array && same
+        let excludes = |(number, side): &(u32, bool)| other.branches.contains(&(*number, !side));
+        let is_other = self.vector != other.vector && !self.branches.iter().any(excludes);
+        is_other && self.rows == other.rows && self.array == other.array && same
     }
 
     fn next(&self) -> (VarId, ArrayId, Vec<Index>) {
@@ -64,6 +79,9 @@ struct Passes {
     written: Vec<bool>,
     /// The loops around, with their steps.
     around: Vec<(VarId, i64)>,
+    /// The branches around, by the number of their condition.
+    branches: Vec<(u32, bool)>,
+    ifs: u32,
     found: Vec<Pass>,
 }
 
@@ -72,6 +90,16 @@ impl Visit for Passes {
     fn expr(&mut self, _: &Expr) {}
 
     fn stmt(&mut self, stmt: &Stmt) {
+        if let Stmt::If { then, otherwise, .. } = stmt {
+            let number = self.ifs;
+            self.ifs += 1;
+            for (side, stmts) in [(true, then), (false, otherwise)] {
+                self.branches.push((number, side));
+                self.block(stmts);
+                self.branches.pop();
+            }
+            return;
+        }
         let Stmt::For(r#for) = stmt else { return self.descend_stmt(stmt) };
         if r#for.kind.is_vector() {
             return self.vector(r#for);
@@ -89,15 +117,14 @@ impl Passes {
         for (array, index) in loads.0 {
             let along = index.last() == Some(&Index::Var(r#for.var));
             let of = |(var, _): &&(VarId, i64)| index.contains(&Index::Var(*var));
-            let rows = self.around.iter().rev().find(of).copied();
-            let known =
-                self.found.iter().any(|pass| pass.vector == r#for.var && pass.array == array && pass.index == index);
-            if let Some((rows, step)) = rows
-                && along
-                && !known
-                && !self.written[array.index()]
-            {
-                self.found.push(Pass { vector: r#for.var, rows, step, array, index });
+            let Some((rows, step)) = self.around.iter().rev().find(of).copied() else { continue };
+            if !along || self.written[array.index()] {
+                continue;
+            }
+            let same = |pass: &&Pass| pass.vector == r#for.var && pass.array == array && pass.index == index;
+            let branches = self.branches.clone();
+            if !self.found.iter().any(|pass| same(&pass) && pass.branches == branches) {
+                self.found.push(Pass { vector: r#for.var, rows, step, array, index, branches });
             }
         }
     }

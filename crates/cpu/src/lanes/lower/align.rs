@@ -118,6 +118,14 @@ impl Visit for Readers {
     fn expr(&mut self, _: &Expr) {}
 
     fn stmt(&mut self, stmt: &Stmt) {
+        if let Stmt::If { then, otherwise, .. } = stmt {
+            // Only one of them runs.
+            let mut other = Readers(self.0.clone());
+            self.block(then);
+            other.block(otherwise);
+            self.0.iter_mut().zip(other.0).for_each(|(readers, others)| *readers = others.max(*readers));
+            return;
+        }
         let Stmt::For(r#for) = stmt else { return self.descend_stmt(stmt) };
         if !r#for.kind.is_vector() {
             return self.descend_stmt(stmt);
@@ -134,7 +142,7 @@ impl Visit for Readers {
 pub(super) struct Head {
     /// How many iterations, as a word from 0 to less than a group.
     pub(super) count: ValueId,
-    /// The arrays that groups write past the caches, if this word is 1 and not 0.
+    /// The arrays that groups write past the caches, if this word is 1 and not 0; their elements have one size.
     pub(super) past: Option<(Vec<ArrayId>, ValueId)>,
 }
 
@@ -165,7 +173,11 @@ impl Nest<'_> {
             }
         }
         let is_past = |place: &Place| past_pays && self.memory.past.arrays.contains(&place.array);
-        let (past, kept): (Vec<Place>, Vec<Place>) = stored.into_iter().partition(is_past);
+        let (mut past, kept): (Vec<Place>, Vec<Place>) = stored.into_iter().partition(is_past);
+        // What brings one of them to a line brings those to theirs that move as fast.
+        let size = |place: &Place| self.kernel.arrays[place.array.index()].ty.bytes();
+        let first = past.first().map(size);
+        past.retain(|place| Some(size(place)) == first);
         if !past.is_empty() {
             return self.head_past(&past, trips).map(Some);
         }

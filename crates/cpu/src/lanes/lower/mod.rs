@@ -88,8 +88,7 @@ pub(crate) fn lower(kernel: &Kernel, r#for: &For, name: &str, memory: &Memory) -
     // The first time finds out which pointers there are; the second time every loop steps those that it moves.
     let mut groups = Vec::new();
     for _ in 0..2 {
-        let mut nest = Nest::new(kernel, r#for, lanes, name, groups);
-        nest.memory = memory.clone();
+        let mut nest = Nest::new(kernel, memory, r#for, lanes, name, groups);
         nest.root(r#for)?;
         if let Some(program) = nest.finish_if_stable() {
             let arguments = std::mem::take(&mut nest.arguments);
@@ -137,7 +136,7 @@ struct Nest<'k> {
     kernel: &'k Kernel,
     /// Whether all of it is inside of one vector loop.
     is_root_in_lanes: bool,
-    memory: Memory,
+    memory: &'k Memory,
     /// The arrays that the present loop writes past the caches.
     streamed: Vec<ArrayId>,
     program: Program,
@@ -189,14 +188,21 @@ impl State {
 }
 
 impl<'k> Nest<'k> {
-    fn new(kernel: &'k Kernel, r#for: &For, lanes: u32, name: &str, groups: Vec<Group>) -> Nest<'k> {
+    fn new(
+        kernel: &'k Kernel,
+        memory: &'k Memory,
+        r#for: &For,
+        lanes: u32,
+        name: &str,
+        groups: Vec<Group>,
+    ) -> Nest<'k> {
         let mut bound = VarsBound(vec![r#for.var]);
         bound.block(&r#for.body);
         let program = Program { name: name.to_owned(), lanes, slots: 0, types: Vec::new(), body: Vec::new() };
         Nest {
             kernel,
             is_root_in_lanes: r#for.kind.is_vector(),
-            memory: Memory::default(),
+            memory,
             streamed: Vec::new(),
             program,
             arguments: Vec::new(),

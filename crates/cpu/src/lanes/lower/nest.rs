@@ -93,11 +93,12 @@ impl Nest<'_> {
         self.stmts(&r#for.body)?;
         let ahead: Vec<_> = self.memory.ahead.by(r#for.var).map(|(array, index)| (array, index.to_vec())).collect();
         for (array, index) in ahead {
-            let place = self.place(array, &index)?;
+            // A row that is too far away is not asked for.
+            let Ok(place) = self.place(array, &index) else { continue };
             let (at, access) = self.address(&place)?;
             let bytes = self.memory_type(array).bytes() * self.program.lanes as usize;
             for line in (0..bytes).step_by(Access::LINE).take_while(|_| access == Access::Unit) {
-                let offset = at.offset.checked_add(line as i32).ok_or("an offset of more than 2 GB")?;
+                let Some(offset) = at.offset.checked_add(line as i32) else { break };
                 self.body.push(ir::Stmt::Fetch(ir::Address { offset, ..at }));
             }
         }
