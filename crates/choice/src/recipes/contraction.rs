@@ -14,9 +14,11 @@ use steps::{Loops, Place, Step, Verb, Word};
 use super::{Plan, vector};
 use crate::machine::Machine;
 
-/// So many registers side by side hold a row of the tile: what is broadcast along a row serves all of them, and whole lines are read of the rows
+/// So many registers side by side hold a row of the tile, at most: what is broadcast along a row serves all of them, and whole lines are read of the rows
 /// of an operand that is not packed.
 const ABREAST: u32 = 4;
+/// With fewer registers for each of those side by side, there would be too few rows, or none left for the operands.
+const REGISTERS_FOR_EACH: u32 = 8;
 /// The same where rows are those of images, of which few are much longer than that.
 const ABREAST_IN_WINDOWS: u32 = 2;
 /// The same for blocks along a diagonal: the wider a tile is, the more of it is beyond.
@@ -294,6 +296,7 @@ impl Tiles {
     /// For numbers of so many bytes, and so many terms if that is settled: three quarters of the registers hold results, or fewer where more than one
     /// cell of a column is read for a term; the packed rows half of the second cache and more, the packed columns a part of the last one.
     fn new(machine: &Machine, bytes: u32, (abreast, along_columns): (u32, u32), terms: Option<i64>) -> Tiles {
+        let abreast = abreast.min(machine.vector_registers / REGISTERS_FOR_EACH).max(1);
         let lanes = machine.lanes(bytes) * abreast;
         let results = (machine.vector_registers * 3 / 4).saturating_sub(along_columns.saturating_sub(1) * abreast);
         let rows = i64::from((results / abreast).max(1));
@@ -561,4 +564,23 @@ pub(crate) fn others(scop: &Scop, tree: &Tree, loops: Vec<LoopId>, contractions:
     let is_other =
         |id: &LoopId| !branches.iter().any(|branch| branch.level_of(*id).is_some() && is_contraction(branch));
     loops.into_iter().filter(is_other).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_leave_registers_for_operands_on_every_machine() {
+        for (vector_registers, vector_bytes) in [(16, 16), (16, 32), (32, 64)] {
+            let machine = Machine { vector_registers, vector_bytes, ..Machine::REFERENCE };
+            for (bytes, abreast) in [(4, ABREAST), (8, ABREAST), (4, ABREAST_IN_WINDOWS)] {
+                let tiles = Tiles::new(&machine, bytes, (abreast, 1), None);
+                let of_a_row = i64::from(tiles.lanes / machine.lanes(bytes));
+                // A row of the one operand, and an element of the other.
+                assert!(tiles.registers + of_a_row < i64::from(vector_registers), "{}", tiles.why());
+                assert!(tiles.rows >= 6, "{}", tiles.why());
+            }
+        }
+    }
 }
