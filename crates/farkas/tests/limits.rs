@@ -246,3 +246,24 @@ fn of_replays() {
     let options = Options { verify_dynamic: true, order: Order::Original, ..Options::default() };
     assert_eq!(compile(text, options), Some("replay"));
 }
+
+/// isl may be told to stop anywhere, also between two matrices of which the second is made of the first.
+#[test]
+fn limits_may_end_dependence_analysis_anywhere() {
+    let text = "fn f<N, M, T>(inout U: i64[N, M], inout x: i64[N, M]) {
+        for a in 0..T { for b in a..T { for c in 0..N by 3 {
+            x[i, k | not (k < i and i % 2 = 0)] = x[i, k] + U[i / 2, k]
+        } } }
+    }";
+    let mut ended = 0;
+    for step in 0..160 {
+        let time_limit = Duration::from_micros(2_000 + 450 * step);
+        let engine = Engine::with_options(Options { time_limit, ..Options::default() });
+        match engine.compile(text) {
+            Ok(_) => {}
+            Err(Error::Budget { .. }) => ended += 1,
+            Err(error) => panic!("{time_limit:?}: {error}"),
+        }
+    }
+    assert!(ended > 0, "no limit was too short");
+}
