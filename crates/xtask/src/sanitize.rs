@@ -43,20 +43,27 @@ fn with_watched_isl(targets: &[&str]) -> Result<(), String> {
     let site = watched_site(&folder)?;
     let linker = linker(&folder)?;
     let host = host()?;
-    // With a target that is named, programs that only run while building are built as ever.
-    let mut test = command(cargo(), &["test", "--no-fail-fast", "--target", &host]);
-    if targets.is_empty() {
-        test.arg("--workspace");
-    }
-    test.args(targets).arg("--target-dir").arg(&folder);
-    if !targets.contains(&"--") {
-        test.arg("--");
-    }
-    test.args(MEASURING.map(|name| format!("--skip={name}")));
+    let mut test = command(cargo(), &[]);
+    test.args(words_of_cargo(&host, &folder, targets));
     let flags = format!("-Clinker={}", linker.display());
     test.env("RUSTFLAGS", &flags).env("RUSTDOCFLAGS", &flags).env("CONFIG_SITE", site);
     test.env("ASAN_OPTIONS", ADDRESS_OPTIONS);
     run_shown(&mut test)
+}
+
+/// What cargo is told. All that is its own stands before `targets`, which may have `--` and words for the tests behind it.
+fn words_of_cargo(host: &str, folder: &Path, targets: &[&str]) -> Vec<String> {
+    let folder = folder.to_string_lossy();
+    // With a target that is named, programs that only run while building are built as ever.
+    let mut words = vec!["test", "--no-fail-fast", "--target", host, "--target-dir", &folder];
+    if targets.is_empty() {
+        words.push("--workspace");
+    }
+    words.extend(targets);
+    if !targets.contains(&"--") {
+        words.push("--");
+    }
+    words.into_iter().map(str::to_owned).chain(MEASURING.map(|name| format!("--skip={name}"))).collect()
 }
 
 /// A site file that makes an isl like ours, but with its accesses checked.
@@ -127,4 +134,20 @@ fn under_valgrind() -> Result<(), String> {
     }
     say("covered: the tests of the isl bindings, hostile loops, calls, verdicts, threads; not: the other tests");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Else everything would be built anew beside the ordinary build, and the tests would be told of a folder.
+    #[test]
+    fn words_for_the_tests_leave_the_build_where_it_is() {
+        let targets = ["--test", "examples", "--", "cholesky"];
+        let words = words_of_cargo("a-host", Path::new("a-folder"), &targets);
+        let (own, others) = words.split_at(words.iter().position(|word| word == "--").expect("words for the tests"));
+        assert!(own.windows(2).any(|pair| pair == ["--target-dir", "a-folder"]), "{words:?}");
+        assert_eq!(others[1], "cholesky");
+        assert!(others[2..].iter().all(|word| word.starts_with("--skip=")), "{words:?}");
+    }
 }
