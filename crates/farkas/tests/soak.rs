@@ -2,6 +2,7 @@
 //!
 //! `FARKAS_CYCLES=10000`, `FARKAS_CALLS=1000000` and `FARKAS_SOAK_SECONDS=600` are the long forms.
 #![expect(clippy::panic, reason = "a test fails by panicking")]
+#![expect(clippy::print_stderr, reason = "the long form says how much it did")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -51,8 +52,11 @@ fn is_alone(test: &str) -> bool {
         return true;
     }
     let this = std::env::current_exe().expect("a path");
-    let output = std::process::Command::new(this).args(["--exact", test]).env(CHILD, "1").output().expect("it starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let words = ["--exact", "--nocapture", test];
+    let output = std::process::Command::new(this).args(words).env(CHILD, "1").output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    eprint!("{said}");
     false
 }
 
@@ -70,9 +74,11 @@ fn compiling_and_dropping_does_not_grow() {
     // What is allocated once, and what the allocator keeps.
     (0..50).for_each(|_| cycle());
     let before = resident();
-    (0..number("FARKAS_CYCLES", 200)).for_each(|_| cycle());
+    let cycles = number("FARKAS_CYCLES", 200);
+    (0..cycles).for_each(|_| cycle());
     let grown = resident().saturating_sub(before);
     assert!(grown < 5 << 10, "{grown} KiB more than before");
+    eprintln!("{cycles} cycles: {grown} KiB more than {before} before");
 }
 
 #[test]
@@ -104,9 +110,11 @@ fn four_threads_call_one_function_while_others_compile() {
     // What is allocated once, and what the allocator keeps for each thread.
     (0..5).for_each(|_| round(2_000));
     let before = resident();
-    round(number("FARKAS_CALLS", 20_000));
+    let calls = number("FARKAS_CALLS", 20_000);
+    round(calls);
     let grown = resident().saturating_sub(before);
     assert!(grown < 8 << 10, "{grown} KiB more than before");
+    eprintln!("{calls} calls: {grown} KiB more than {before} before");
 }
 
 #[test]
@@ -133,4 +141,5 @@ fn eight_threads_compile_and_call_at_once() {
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| panic!("a thread failed"))).sum()
     });
     assert!(rounds >= 8, "only {rounds} rounds");
+    eprintln!("{rounds} rounds");
 }
