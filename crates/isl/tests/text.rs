@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails says so by panicking")]
 
 use farkas_isl as isl;
-use isl::{Aff, BasicMap, Context, Error, Map, Set, UnionMap, Val};
+use isl::{Aff, BasicMap, Context, Error, Map, MultiUnionPwAff, Set, UnionMap, Val};
 
 #[test]
 fn what_is_printed_can_be_read() {
@@ -64,5 +64,11 @@ fn matrices_and_trees_are_not_read_as_objects() {
         assert!(matches!(Set::read_from_str(&context, text), Err(Error::Text { .. })), "{text}");
         assert!(matches!(UnionMap::read_from_str(&context, text), Err(Error::Text { .. })), "{text}");
     }
+    for text in
+        ["([] : domain: 5)", "([] : { domain: 5 })", "([] : 1073774592 1073709058", "([] : # 1\n1073774592 1073709058"]
+    {
+        assert!(matches!(MultiUnionPwAff::read_from_str(&context, text), Err(Error::Text { .. })), "{text}");
+    }
+    assert!(MultiUnionPwAff::read_from_str(&context, "([] : { domain[i] : i = 3 })").is_ok());
     assert!(Set::read_from_str(&context, "{ domain[i] : i = 3 }").is_ok());
 }

@@ -156,6 +156,7 @@ fn saved_schedules_beyond_the_limits_are_refused() {
         ("domain: \"{ rat: S0[i] : 2i = 1 }\"\n".to_owned(), "rational"),
         ("domain: \"1073774592 1073709058\"\n".to_owned(), "a matrix or a schedule tree"),
         ("domain: \"{ domain: 5 }\"\n".to_owned(), "a matrix or a schedule tree"),
+        (time("([] : domain: 5)"), "a matrix or a schedule tree"),
         (time(&format!("[N] -> [{{ S0[i] -> [({} * i)] }}]", "9".repeat(100_000))), "more than 40 digits"),
         (time(&format!("[N] -> [{{ S0[i] -> [({})] }}]", vec!["i"; 50_000].join(" + "))), "more than 20000 words"),
         (
