@@ -2,7 +2,7 @@
 
 use diag::deadline;
 
-use crate::{Kernel, bits, contract, narrow, partials, promote, rebase, simplify, strips, unroll, verify};
+use crate::{Kernel, bits, contract, narrow, partials, promote, rebase, scale, simplify, strips, unroll, verify};
 
 /// A pass and its name.
 type Pass = (&'static str, fn(Kernel) -> Kernel);
@@ -11,13 +11,14 @@ type Pass = (&'static str, fn(Kernel) -> Kernel);
 /// what parallel loops reduce into arrays like all others. `rebase` is about subscripts too. `narrow` goes before
 /// `contract`, which finds more cells that are alone in smaller arrays. `contract` goes before `promote`: a local array that
 /// vanishes altogether needs no copy in a register, and the stores that it removes would otherwise be promoted for nothing.
-/// `unroll` goes before `promote`, which finds the cells of each copy.
+/// `scale` goes before `unroll`, which makes many readers of one. `unroll` goes before `promote`, which finds the cells of each copy.
 /// `simplify` then cleans up the guards that `promote` adds. `bits` makes exclusive ors and remainders, which the others do not look into.
-const PASSES: [Pass; 10] = [
+const PASSES: [Pass; 11] = [
     ("simplify", simplify),
     ("strips", strips),
     ("partials", partials),
     ("rebase", rebase),
+    ("scale", scale),
     ("narrow", narrow),
     ("contract", contract),
     ("unroll", unroll),

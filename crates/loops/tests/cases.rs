@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use loops::{
-    Kernel, apart, cascade, contract, fast, hoist, narrow, optimize, parse, partials, promote, rebase, simplify,
+    Kernel, apart, cascade, contract, fast, hoist, narrow, optimize, parse, partials, promote, rebase, scale, simplify,
     spread_sums, strips, unroll, verify,
 };
 
@@ -24,6 +24,7 @@ fn pass(name: &str) -> fn(Kernel) -> Kernel {
         "fast" => |kernel| fast(simplify(kernel)),
         "unroll" => |kernel| unroll(simplify(kernel)),
         "rebase" => |kernel| rebase(simplify(kernel)),
+        "scale" => |kernel| scale(simplify(kernel)),
         "narrow" => |kernel| narrow(simplify(kernel)),
         "contract" => |kernel| contract(simplify(kernel)),
         "promote" => |kernel| simplify(promote(simplify(kernel))),
