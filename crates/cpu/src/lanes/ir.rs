@@ -483,6 +483,14 @@ impl Access {
 }
 
 impl Stmt {
+    /// The value that it defines, and what it is, if it is no loop.
+    pub fn as_let(&self) -> Option<(ValueId, &Op)> {
+        match self {
+            Stmt::Let(value, op) => Some((*value, op)),
+            _ => None,
+        }
+    }
+
     /// The values that it reads itself, without the body of a loop.
     pub fn operands(&self) -> Vec<ValueId> {
         match self {

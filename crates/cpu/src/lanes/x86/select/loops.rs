@@ -1,9 +1,11 @@
 //! Counted loops, and which registers their values share.
 
+use std::collections::HashMap;
+
 use iced_x86::Code;
 
 use super::Selector;
-use crate::lanes::ir::{Carried, Loop, ValueId};
+use crate::lanes::ir::{Carried, Loop, Op, Stmt, ValueId};
 use crate::lanes::x86::machine::{First, Item, Operand, VReg, View};
 
 impl Selector<'_> {
@@ -22,7 +24,7 @@ impl Selector<'_> {
                 self.copy(count, trips);
             }
         }
-        self.start(&r#loop.carried, entry);
+        self.start(r#loop, entry);
         let (head, exit) = (self.stream.label(), self.stream.label());
         if trips.is_none_or(|trips| trips <= 0) {
             let operands = vec![Operand::Reg(count, View::Q), Operand::Reg(count, View::Q)];
@@ -43,7 +45,7 @@ impl Selector<'_> {
     /// What happens once or not at all needs no counter, and nothing in it is repeated. The flags say which; values are moved in between, which
     /// leaves them alone.
     fn once(&mut self, r#loop: &Loop, jump: Code) -> diag::Result<()> {
-        self.start(&r#loop.carried, self.position);
+        self.start(r#loop, self.position);
         let exit = self.stream.label();
         self.jump(jump, exit);
         self.turn(r#loop)?;
@@ -53,7 +55,8 @@ impl Selector<'_> {
     }
 
     /// The registers of the parameters, with what they start as.
-    fn start(&mut self, all: &[Carried], entry: usize) {
+    fn start(&mut self, r#loop: &Loop, entry: usize) {
+        let all = r#loop.carried.as_slice();
         let mut taken = Vec::new();
         for carried in all {
             let registers = self.parameter(carried, all, entry, &taken);
@@ -61,10 +64,30 @@ impl Selector<'_> {
             self.places[carried.param.index()] = registers;
         }
         self.enter(all);
+        let made: HashMap<ValueId, &Op> = r#loop.body.iter().filter_map(Stmt::as_let).collect();
         for carried in all {
             if self.can_update_in_place(carried, all) {
                 self.wanted[carried.next.index()] = Some(self.places[carried.param.index()].clone());
+                self.add_in_place(carried, &made);
             }
+        }
+    }
+
+    /// Where several products are added to a parameter, each sum between them is made in its register, too.
+    fn add_in_place(&mut self, carried: &Carried, made: &HashMap<ValueId, &Op>) {
+        let Carried { param, next, .. } = *carried;
+        let mut sum = next;
+        while let Some(Op::Fma(a, b, addend)) = made.get(&sum).copied().copied() {
+            let facts = &self.facts;
+            let (defined, last_use) = (facts.defined[addend.index()], facts.last_use[addend.index()]);
+            let same_shape = facts.uniform[addend.index()] == facts.uniform[param.index()];
+            let between = facts.last_use[param.index()] <= defined && last_use <= facts.defined[sum.index()];
+            let alone = addend != a && addend != b && self.wanted[addend.index()].is_none();
+            if !made.contains_key(&addend) || facts.folded[addend.index()] || !same_shape || !between || !alone {
+                break;
+            }
+            self.wanted[addend.index()] = Some(self.places[param.index()].clone());
+            sum = addend;
         }
     }
 
