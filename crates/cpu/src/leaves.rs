@@ -53,7 +53,7 @@ pub(crate) fn lower(
     let wide512 = tier.wide() == Some(Wide::Avx512);
     // Cranelift has no instructions for any of it.
     let memory = match tier.wide() {
-        Some(_) => Memory { aligns: wide512, past: Past::of(kernel, streams), ahead: Ahead::of(kernel) },
+        Some(_) => Memory { aligns: wide512, fetches: true, past: Past::of(kernel, streams), ahead: Ahead::of(kernel) },
         None => Memory::default(),
     };
     let mut roots = Roots { kernel, memory, found: Vec::new() };

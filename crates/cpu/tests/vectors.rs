@@ -80,6 +80,36 @@ fn a_register_tile_stays_in_registers() {
 }
 
 #[test]
+fn sums_of_several_products_stay_in_registers() {
+    // Each product is added to the sum in its register, without another one for what is between.
+    for (tier, rows) in [(Tier::V3, 3), (Tier::V4, 5)] {
+        let lanes = if tier == Tier::V3 { 16 } else { 64 };
+        let text = format!(
+            "kernel tile(K; A: in f32[K, {rows}], B: in f32[K, {lanes}], D: in f32[K, {lanes}], C: inout f32[{rows}, {lanes}]) {{
+                vector({lanes}) for j in 0..{lanes} {{
+                    for k in 0..K {{
+                        unroll for i in 0..{rows} {{
+                            C[i, j] += A[k, i] * B[k, j]
+                            C[i, j] += A[k, i] * D[k, j]
+                            C[i, j] += B[k, j] * D[k, j]
+                        }}
+                    }}
+                }}
+            }}"
+        );
+        agree(&text, &[9], &[], &[floats(9 * rows), floats(9 * lanes), floats(9 * lanes), floats(rows * lanes)]);
+        if tier.is_available() {
+            let asm = compiled_with(&text, &options(tier)).asm().to_owned();
+            assert!(asm.contains("tile j: 0 spills, 0 values loaded again"), "{asm}");
+            // What is moved between registers is moved in front of the loop over k.
+            let (_, turn) = asm.split_once("vfmadd").expect("a product");
+            let moves = turn.lines().filter(|line| line.contains("vmovups") && !line.contains('['));
+            assert_eq!(moves.count(), 0, "{asm}");
+        }
+    }
+}
+
+#[test]
 fn rows_compute_what_they_have_in_common_once() {
     let text = "kernel tile(K; alpha: f32; A: in f32[K, 4], B: in f32[K, 16], C: inout f32[4, 16]) {
         vector(16) for j in 0..16 {
@@ -199,6 +229,29 @@ fn arrays_of_other_elements_than_the_first_stay_in_the_caches() {
         let large = Options { streams: Some(0), ..Options::default() };
         let lanes = agree_with(text, &[n as i64], &[], &arrays, large);
         assert_eq!(lanes.matches(" streamed").count(), usize::from(Tier::native() >= Tier::V3), "{lanes}");
+    }
+}
+
+#[test]
+fn a_tile_of_cells_asks_for_those_of_the_next() {
+    let text = |terms: &str| {
+        format!(
+            "kernel tiles(K; A: in f32[8, K], B: in f32[K, 32], C: inout f32[8, 32]) {{
+                for i in 0..8 {{
+                    vector(32) for j in 0..32 {{
+                        for k in 0..{terms} {{
+                            C[i, j] += A[i, k] * B[k, j]
+                        }}
+                    }}
+                }}
+            }}"
+        )
+    };
+    let wide = Tier::native() >= Tier::V3;
+    // Two lines, and the one on which the last lane is if they begin elsewhere; a few terms are over before anything arrives.
+    for (terms, lines) in [("K", 3), ("4", 0)] {
+        let lanes = agree(&text(terms), &[9], &[], &[floats(72), floats(9 * 32), floats(256)]);
+        assert_eq!(lanes.matches("fetch").count(), if wide { lines } else { 0 }, "{lanes}");
     }
 }
 

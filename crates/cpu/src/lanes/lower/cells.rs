@@ -21,9 +21,9 @@ pub(super) struct Cell {
 
 /// A cell that a loop can keep in registers.
 pub(super) struct Candidate {
-    place: Place,
+    pub(super) place: Place,
     /// It is there if all of these hold.
-    conditions: Vec<Cond>,
+    pub(super) conditions: Vec<Cond>,
 }
 
 /// More would not stay in registers.

@@ -69,6 +69,8 @@ pub(crate) type Lower<T> = Result<T, String>;
 pub(crate) struct Memory {
     /// Whether it pays to begin whole groups of lanes at cache lines.
     pub(crate) aligns: bool,
+    /// Whether there are instructions that ask for memory.
+    pub(crate) fetches: bool,
     pub(crate) past: Past,
     pub(crate) ahead: Ahead,
 }
@@ -149,6 +151,8 @@ struct Nest<'k> {
     /// The vector loop around them, if there is one.
     vector: Option<VarId>,
     step: i64,
+    /// The innermost loop around the vector loop that is part of the leaf, and its step.
+    rows: Option<(VarId, i64)>,
     /// The loop variables of this nest, all of them.
     inner: Vec<VarId>,
     state: State,
@@ -211,6 +215,7 @@ impl<'k> Nest<'k> {
             body: Vec::new(),
             vector: None,
             step: 1,
+            rows: None,
             inner: bound.0,
             state: State::default(),
             mask: None,

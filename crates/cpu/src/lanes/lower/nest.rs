@@ -6,9 +6,13 @@ use diag::deadline;
 use loops::{ArrayId, For, Index, LocalId, Stmt, VarId, VarsUsed, Visit};
 
 use super::align::Head;
+use super::cells::Candidate;
 use super::{Lower, Nest, State};
 use crate::lanes::ir::{self, Access, Carried, Loop, Op, Type, ValueId, WordOp};
 use crate::linear::Linear;
+
+/// A loop of fewer iterations is over before what it asks for has arrived.
+const FEW_TRIPS: i64 = 16;
 
 impl Nest<'_> {
     /// The whole of it: a vector loop, or a serial loop around such loops.
@@ -96,11 +100,50 @@ impl Nest<'_> {
             // A row that is too far away is not asked for.
             let Ok(place) = self.place(array, &index) else { continue };
             let (at, access) = self.address(&place)?;
-            let bytes = self.memory_type(array).bytes() * self.program.lanes as usize;
-            for line in (0..bytes).step_by(Access::LINE).take_while(|_| access == Access::Unit) {
-                let Some(offset) = at.offset.checked_add(line as i32) else { break };
+            if access == Access::Unit {
+                self.fetch(at, (0..self.bytes_of_lanes(array)).step_by(Access::LINE));
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes_of_lanes(&self, array: ArrayId) -> usize {
+        self.memory_type(array).bytes() * self.program.lanes as usize
+    }
+
+    /// Asks for the lines on which some bytes behind an address are.
+    fn fetch(&mut self, at: ir::Address, bytes: impl Iterator<Item = usize>) {
+        for byte in bytes {
+            if let Some(offset) = at.offset.checked_add(byte as i32) {
                 self.body.push(ir::Stmt::Fetch(ir::Address { offset, ..at }));
             }
+        }
+    }
+
+    /// Asks for the cells that the next iteration of the loop around the lanes will keep in registers: it would wait for all of them at its
+    /// beginning, and there is enough time until then.
+    fn fetch_next(&mut self, cells: &[Candidate]) -> Lower<()> {
+        let Some((rows, step)) = self.rows.filter(|_| self.memory.fetches && self.mask.is_none()) else {
+            return Ok(());
+        };
+        let mut further: BTreeMap<usize, ValueId> = BTreeMap::new();
+        for Candidate { place, conditions } in cells {
+            let (at, access) = self.address(place)?;
+            if !conditions.is_empty() || !self.moves(place.group, rows) || access != Access::Unit {
+                continue;
+            }
+            let base = match further.get(&place.group) {
+                Some(base) => *base,
+                None => {
+                    let movement = self.movement(place.group, rows)?;
+                    let movement = self.scaled_once(movement, step);
+                    self.add(at.base, movement)
+                }
+            };
+            further.insert(place.group, base);
+            // The last lane may be on one more line.
+            let bytes = self.bytes_of_lanes(place.array);
+            self.fetch(ir::Address { base, ..at }, (0..bytes).step_by(Access::LINE).chain([bytes - 1]));
         }
         Ok(())
     }
@@ -270,15 +313,22 @@ impl Nest<'_> {
         };
         self.guarded(some, |nest| {
             nest.open_cells(&cells)?;
+            if nest.constant_of(trips).is_none_or(|trips| trips >= FEW_TRIPS) {
+                nest.fetch_next(&cells)?;
+            }
             nest.serial(r#for, lo, trips)?;
             nest.close_cells(&cells)
         })
     }
 
     fn serial(&mut self, r#for: &For, lo: ValueId, trips: ValueId) -> Lower<()> {
-        let pointers = self.state.pointers.clone();
+        let (pointers, rows) = (self.state.pointers.clone(), self.rows);
+        if self.vector.is_none() {
+            self.rows = Some((r#for.var, r#for.step));
+        }
         self.enter_loop(r#for.var, lo)?;
         self.counted(trips, Some((r#for.var, r#for.step)), |nest| nest.stmts(&r#for.body))?;
+        self.rows = rows;
         self.leave_loop(r#for.var, pointers);
         Ok(())
     }
