@@ -3,6 +3,9 @@
 //! The terms of every sum are cut into blocks. What a block adds to the results that are finished after it is a product of matrices, which is
 //! detached and run in tiles like any other (`contraction`); only the terms of the block in which a result is finished stay with the sweep
 //! over the nest. Found from bounds and accesses alone: a term is one that an index of the result has already passed.
+//!
+//! In a sweep, each result waits for the one before it in its row. So a few rows go side by side, column by column, as far as they are before the
+//! diagonal.
 
 use std::rc::Rc;
 
@@ -17,6 +20,8 @@ use crate::machine::Machine;
 
 /// A block has about so many terms: what does not run in tiles grows with it, what is fetched and stored again shrinks.
 const TERMS: i64 = 160;
+/// So many rows of a sweep go side by side: enough that none waits for itself, and few enough to stay in the first cache.
+const ROWS: i64 = 16;
 
 /// A sum of a nest, by the names of its statements.
 struct Sum {
@@ -26,8 +31,41 @@ struct Sum {
     terms: IterId,
     /// The index of the result that bounds the terms: they are below it, and nothing is closer.
     end: IterId,
+    /// Which of its rows go side by side, if they can.
+    abreast: Option<Abreast>,
     /// What its terms are, if they are products whose operands each miss an index of the result.
     product: Option<Contraction>,
+}
+
+/// A sum whose rows go side by side.
+#[derive(Clone, Copy)]
+struct Abreast {
+    /// The index of its rows, over which the outermost loop of the nest goes.
+    row: IterId,
+    /// Whether its results are those of the diagonal and behind it, which are finished in the step of their row.
+    diagonal: bool,
+    /// The columns of its results, if there is more than one in a row.
+    column: Option<IterId>,
+    /// Whether each term goes to a whole row of results, which lie side by side, because dot products would walk across rows.
+    along: bool,
+}
+
+impl Abreast {
+    fn of(
+        scop: &Scop,
+        update: &Statement,
+        (kept, end): (&[IterId], IterId),
+        product: Option<&Contraction>,
+    ) -> diag::Result<Option<Abreast>> {
+        let Some(row) = update.time.iter().find_map(Affine::as_iter) else { return Ok(None) };
+        let others: Vec<IterId> = kept.iter().copied().filter(|iter| *iter != row).collect();
+        let diagonal = row == end;
+        let (true, column) = (others.len() < 2, others.first().copied()) else { return Ok(None) };
+        let along =
+            product.is_some_and(|product| product.runs_along_columns(update) && column == Some(product.columns));
+        let before = !diagonal && column == Some(end) && below(scop, update, [end, row], 1)?;
+        Ok((diagonal || before).then_some(Abreast { row, diagonal, column, along }))
+    }
 }
 
 /// A nest of a tree.
@@ -117,15 +155,16 @@ fn sums(scop: &Scop, statements: &[&Statement]) -> diag::Result<Option<Vec<Sum>>
         let (kept, reduced) = update.iters.split_at(update.kept);
         let ([terms], true) = (reduced, parts.len() == 3 && update.ordered > 0) else { return Ok(None) };
         let Some(end) = closest_end(scop, update, kept, *terms)? else { return Ok(None) };
+        let product = Contraction::of(update, kept, reduced);
+        let product = product.filter(Contraction::is_flat).map(Contraction::along_diagonal);
         found.push(Sum {
             init: init.name.clone(),
             update: update.name.clone(),
             fini: fini.name.clone(),
             terms: *terms,
             end,
-            product: Contraction::of(update, kept, reduced)
-                .filter(Contraction::is_flat)
-                .map(Contraction::along_diagonal),
+            abreast: Abreast::of(scop, update, (kept, end), product.as_ref())?,
+            product,
         });
     }
     Ok(found.iter().any(|sum| sum.product.is_some()).then_some(found))
@@ -133,17 +172,20 @@ fn sums(scop: &Scop, statements: &[&Statement]) -> diag::Result<Option<Vec<Sum>>
 
 /// The smallest of the indices that are above every term.
 fn closest_end(scop: &Scop, update: &Statement, kept: &[IterId], terms: IterId) -> diag::Result<Option<IterId>> {
-    let below = |one: IterId, two: IterId, apart: i64| -> diag::Result<bool> {
-        let gap = Affine::iter(two).sub(&Affine::iter(one)).and_then(|gap| gap.sub(&Affine::constant(apart)));
-        gap.map_or(Ok(false), |gap| scop.always(update, &Cond::NonNegative(gap)))
-    };
     let mut closest: Option<IterId> = None;
     for iter in kept {
-        if below(terms, *iter, 1)? && closest.map_or(Ok(true), |known| below(*iter, known, 0))? {
+        let closer = |known: IterId| below(scop, update, [*iter, known], 0);
+        if below(scop, update, [terms, *iter], 1)? && closest.map_or(Ok(true), closer)? {
             closest = Some(*iter);
         }
     }
     Ok(closest)
+}
+
+/// Whether the one index is always so much less than the other.
+fn below(scop: &Scop, update: &Statement, [one, two]: [IterId; 2], apart: i64) -> diag::Result<bool> {
+    let gap = Affine::iter(two).sub(&Affine::iter(one)).and_then(|gap| gap.sub(&Affine::constant(apart)));
+    gap.map_or(Ok(false), |gap| scop.always(update, &Cond::NonNegative(gap)))
 }
 
 impl Sum {
@@ -171,7 +213,8 @@ impl Sum {
 
     /// The times of its statements, inside of the place of its nest: first all inits, then block after block the sweep and behind it
     /// the products. `number` is its place among the sums.
-    fn times(&self, scop: &Scop, number: usize, count: usize, block: i64) -> Option<[(String, Vec<Affine>); 3]> {
+    fn times(&self, scop: &Scop, number: usize, nest: &Nest) -> Option<[(String, Vec<Affine>); 3]> {
+        let (count, block) = (nest.sums.len(), nest.block);
         let statement = |name: &str| scop.statement(name);
         let (init, update, fini) = (statement(&self.init)?, statement(&self.update)?, statement(&self.fini)?);
         let place = |place: usize| Affine::constant(place as i64);
@@ -182,8 +225,33 @@ impl Sum {
         let sweep = |rest: Vec<Affine>| -> Vec<Affine> {
             [place(count), of_block.clone(), place(0)].into_iter().chain(rest).collect()
         };
-        let (near, last) = self.in_rows(update).unwrap_or_else(|| (update.time.clone(), fini.time.clone()));
+        let all = nest.sums.iter().all(|sum| sum.abreast.is_some());
+        let abreast = all && nest.sums.iter().any(|sum| sum.abreast.is_some_and(|abreast| !abreast.diagonal));
+        let (near, last) = match self.abreast.filter(|_| abreast) {
+            Some(abreast) => self.rows_abreast(abreast)?,
+            None => self.in_rows(update).unwrap_or_else(|| (update.time.clone(), fini.time.clone())),
+        };
         Some([(self.init.clone(), first), (self.update.clone(), sweep(near)), (self.fini.clone(), sweep(last))])
+    }
+
+    /// The times of updates and results in a sweep by a few rows: in each step, first what is behind the diagonal in the row of that number, then
+    /// one column of all rows that are below it.
+    fn rows_abreast(&self, abreast: Abreast) -> Option<(Vec<Affine>, Vec<Affine>)> {
+        let Abreast { row, diagonal, column, along } = abreast;
+        let [rows, terms, end] = [row, self.terms, self.end].map(Affine::iter);
+        let [zero, one] = [0, 1].map(Affine::constant);
+        let column = column.map_or_else(|| zero.clone(), Affine::iter);
+        let tile = rows.div(ROWS)?;
+        let at = |step: &Affine, part: &Affine, [first, second, third]: [&Affine; 3]| -> Vec<Affine> {
+            [&tile, step, part, first, second, third].into_iter().cloned().collect()
+        };
+        Some(match (diagonal, along) {
+            (true, true) => (at(&end, &zero, [&zero, &terms, &column]), at(&end, &zero, [&one, &zero, &column])),
+            (true, false) => (at(&end, &zero, [&zero, &column, &terms]), at(&end, &zero, [&one, &column, &zero])),
+            // A result is finished when its turn comes as a term.
+            (false, true) => (at(&terms, &one, [&rows, &one, &column]), at(&end, &one, [&rows, &zero, &column])),
+            (false, false) => (at(&end, &one, [&rows, &zero, &terms]), at(&end, &one, [&rows, &one, &zero])),
+        })
     }
 
     /// The times of updates and results where a row of results lies side by side, and what is added to it as well: each term goes to the
@@ -217,7 +285,7 @@ fn times(scop: &Scop, own: &Tree, nests: &[Nest]) -> Option<Vec<Relation>> {
     for nest in nests {
         let place = Affine::constant(nest.place);
         for (number, sum) in nest.sums.iter().enumerate() {
-            all.extend(sum.times(scop, number, nest.sums.len(), nest.block)?);
+            all.extend(sum.times(scop, number, nest)?);
             if let Some(product) = sum.detached(nest.block) {
                 let block = Affine::iter(sum.terms).div(nest.block)?;
                 let [columns, rows, terms] = [product.columns, product.rows, sum.terms].map(Affine::iter);
