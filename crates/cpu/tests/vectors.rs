@@ -126,6 +126,25 @@ fn rows_compute_what_they_have_in_common_once() {
 }
 
 #[test]
+fn roots_and_quotients_that_stay_the_same_are_made_in_front_of_loops() {
+    let text = "kernel f(N; v: f32, e: f32; x: in f32[N], y: inout f32[N], z: inout f32[N]) {
+        vector(16) for i in 0..N {
+            y[i] = x[i] / sqrt(v / e)
+            z[i] = (v + e) * x[i]
+        }
+    }";
+    for n in [0, 3, 16, 40] {
+        let scalars = [Value::F32(2.5), Value::F32(0.3)];
+        let lanes = agree(text, &[n as i64], &scalars, &[floats(n), floats(n), floats(n)]);
+        // In front of the loop over whole groups, for the rest as well; a sum is not worth a register.
+        assert_eq!(lanes.matches("= sqrt").count(), 1, "{lanes}");
+        let (front, loops) = lanes.split_once("loop ").expect("a loop");
+        assert!(front.contains("= sqrt") && !front.contains("= add"), "{lanes}");
+        assert_eq!(loops.matches("= div").count(), 2, "{lanes}");
+    }
+}
+
+#[test]
 fn what_a_loop_makes_is_not_known_behind_it() {
     // The product of the first loop is not there where that does not run.
     let text = "kernel f(K; alpha: f32; B: in f32[16], C: inout f32[16], D: inout f32[16]) {

@@ -19,6 +19,7 @@ mod expr;
 mod functions;
 mod gather;
 mod index;
+mod invariant;
 mod nest;
 mod share;
 mod targets;
@@ -241,7 +242,12 @@ impl<'k> Nest<'k> {
         program.body.append(&mut self.body);
         // One more for a report; no slot is ever too many.
         program.slots = self.arguments.len() as u32 + 1;
-        Some(clean::clean(program))
+        let mut program = clean::clean(program);
+        if invariant::take_out(&mut program) {
+            // What loops one after the other have in front of them is often the same.
+            program = clean::clean(program);
+        }
+        Some(program)
     }
 
     /// Makes a value here.
