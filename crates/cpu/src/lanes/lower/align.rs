@@ -9,7 +9,7 @@
 //! that is too large for the caches to keep, is written past them in whole lines (`Past`).
 
 use loops::{ArrayDecl, ArrayId, Expr, ExprKind, For, Index, Kernel, Stmt, Target, VarId, Visit, lane_sums};
-use program::{BinaryOp, Role, UnaryOp};
+use program::Role;
 
 use super::access::Place;
 use super::{Argument, Lower, Nest};
@@ -19,20 +19,12 @@ use crate::lanes::ir::{Access, Op, Type, ValueId, WordOp};
 const FEWEST_ROWS: usize = 3;
 const FEWEST_GROUPS: i64 = 3;
 
-/// With more operations for each register that is stored, fetching the line costs nothing, as the processor computes meanwhile; stores past the
-/// caches then cost a tenth more.
-const MOST_OPERATIONS: usize = 8;
-/// A division, or a function, takes the time of so many operations, or of more.
-const FUNCTION: usize = 8;
-
 /// What a body touches, and whether it does anything but load and store at subscripts; what is read at others is in `read` without them.
 #[derive(Default)]
 struct Touched {
     read: Vec<(ArrayId, Vec<Index>)>,
     written: Vec<(ArrayId, Vec<Index>)>,
     other: bool,
-    /// How much it computes, about.
-    operations: usize,
 }
 
 impl Visit for Touched {
@@ -60,9 +52,6 @@ impl Visit for Touched {
                 self.read.push((*array, Vec::new()));
                 self.other = true;
             }
-            ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem | BinaryOp::Function(_), ..) => self.operations += FUNCTION,
-            ExprKind::Unary(op @ UnaryOp::Function(_), _) if *op != UnaryOp::ABS => self.operations += FUNCTION,
-            ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::Select(..) => self.operations += 1,
             _ => {}
         }
         self.descend_expr(expr);
@@ -76,8 +65,6 @@ pub(crate) struct Past {
     pub(crate) from: u64,
     /// The arrays that are only written.
     pub(crate) arrays: Vec<ArrayId>,
-    /// The arrays that a single vector loop reads, and so has to wait for. What several loops read is mostly in a cache, and lines are fetched meanwhile.
-    pub(crate) sources: Vec<ArrayId>,
 }
 
 impl Past {
@@ -95,46 +82,8 @@ impl Past {
             });
             elements.is_none_or(|elements| elements.saturating_mul(decl.ty.bytes() as u64) >= from)
         };
-        let arguments: Vec<(ArrayId, &ArrayDecl)> = ids.filter(|(_, decl)| decl.role != Role::Local).collect();
-        let large = arguments.iter().filter(|(id, decl)| !is_read(*id) && may_be_large(decl));
-        let mut readers = Readers(vec![0; kernel.arrays.len()]);
-        readers.block(&kernel.body);
-        let single = arguments.iter().filter(|(id, _)| readers.0[id.index()] == 1);
-        Past { from, arrays: large.map(|(id, _)| *id).collect(), sources: single.map(|(id, _)| *id).collect() }
-    }
-
-    /// Whether a loop waits for what it reads, so that it gains where it fetches less.
-    fn pays(&self, touched: &Touched) -> bool {
-        let waits = touched.read.iter().all(|(array, _)| self.sources.contains(array));
-        waits && touched.operations <= MOST_OPERATIONS * touched.written.len()
-    }
-}
-
-/// How many vector loops read each array.
-struct Readers(Vec<usize>);
-
-impl Visit for Readers {
-    fn index(&mut self, _: &Index) {}
-    fn expr(&mut self, _: &Expr) {}
-
-    fn stmt(&mut self, stmt: &Stmt) {
-        if let Stmt::If { then, otherwise, .. } = stmt {
-            // Only one of them runs.
-            let mut other = Readers(self.0.clone());
-            self.block(then);
-            other.block(otherwise);
-            self.0.iter_mut().zip(other.0).for_each(|(readers, others)| *readers = others.max(*readers));
-            return;
-        }
-        let Stmt::For(r#for) = stmt else { return self.descend_stmt(stmt) };
-        if !r#for.kind.is_vector() {
-            return self.descend_stmt(stmt);
-        }
-        let mut touched = Touched::default();
-        touched.block(&r#for.body);
-        for (number, readers) in self.0.iter_mut().enumerate() {
-            *readers += usize::from(touched.read.iter().any(|(array, _)| array.index() == number));
-        }
+        let large = ids.filter(|(id, decl)| decl.role != Role::Local && !is_read(*id) && may_be_large(decl));
+        Past { from, arrays: large.map(|(id, _)| id).collect() }
     }
 }
 
@@ -155,7 +104,6 @@ impl Nest<'_> {
         if touched.other || few || r#for.step != 1 || !lane_sums(r#for)?.is_empty() {
             return Ok(None);
         }
-        let past_pays = self.memory.past.pays(&touched);
         let Touched { read, written, .. } = touched;
         let own = |array: ArrayId| written.iter().find(|(known, _)| *known == array);
         let strays = |(array, index): &(ArrayId, Vec<Index>)| own(*array).is_some_and(|(_, own)| own != index);
@@ -172,7 +120,7 @@ impl Nest<'_> {
                 stored.push(place);
             }
         }
-        let is_past = |place: &Place| past_pays && self.memory.past.arrays.contains(&place.array);
+        let is_past = |place: &Place| self.memory.past.arrays.contains(&place.array);
         let (mut past, kept): (Vec<Place>, Vec<Place>) = stored.into_iter().partition(is_past);
         // What brings one of them to a line brings those to theirs that move as fast.
         let size = |place: &Place| self.kernel.arrays[place.array.index()].ty.bytes();
