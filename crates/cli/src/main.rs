@@ -22,6 +22,10 @@ use crate::commands::{build, cache, check, completions, eval, explain, explore, 
 use crate::failure::{Exit, Failure};
 use crate::terminal::{Color, MessageFormat, Terminal};
 
+/// Arrays are read and written on large pages.
+#[global_allocator]
+static MEMORY: farkas::LargePages = farkas::LargePages;
+
 const AFTER_HELP: &str = "\
 Examples:
   farkas run examples/matmul.fks -D N=512,M=512,K=512 --in A=rand:1 --in B=rand:2 --verify

@@ -18,6 +18,7 @@ mod leaves;
 mod libcalls;
 mod linear;
 mod math;
+mod pages;
 mod parallel;
 mod place;
 mod plan;
@@ -28,6 +29,7 @@ mod workspace;
 
 pub use call::{Buffer, CallError, Run};
 pub use compile::{Compiled, Options, compile, compile_with};
+pub use pages::LargePages;
 pub use plan::Plan;
 pub use tier::Tier;
 pub use view::View;

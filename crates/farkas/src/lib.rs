@@ -50,7 +50,7 @@ mod views;
 pub use args::{Args, Element, ScalarArg};
 pub use cache::{Cache, CacheDirectory, CacheSize};
 pub use cpu::CallError as RunError;
-pub use cpu::{Buffer, Tier, Workspace};
+pub use cpu::{Buffer, LargePages, Tier, Workspace};
 /// Diagnostics, their rendering, and the pages that explain them.
 pub use diag;
 /// Coordinate transforms: IterDomain algebra, CuTe layouts, morphisms, coordinate graphs.
