@@ -180,6 +180,25 @@ impl Value {
         }
     }
 
+    /// The value of a number as programs write it, or of `true` or `false`; none if the type has no such value.
+    pub fn parse(ty: ScalarType, text: &str) -> Option<Value> {
+        match ty {
+            ScalarType::F16 => text.parse().ok().map(Value::F16),
+            ScalarType::BF16 => text.parse().ok().map(Value::BF16),
+            ScalarType::F32 => text.parse().ok().map(Value::F32),
+            ScalarType::F64 => text.parse().ok().map(Value::F64),
+            ScalarType::I8 => text.parse().ok().map(Value::I8),
+            ScalarType::I16 => text.parse().ok().map(Value::I16),
+            ScalarType::I32 => text.parse().ok().map(Value::I32),
+            ScalarType::I64 => text.parse().ok().map(Value::I64),
+            ScalarType::U8 => text.parse().ok().map(Value::U8),
+            ScalarType::U16 => text.parse().ok().map(Value::U16),
+            ScalarType::U32 => text.parse().ok().map(Value::U32),
+            ScalarType::U64 => text.parse().ok().map(Value::U64),
+            ScalarType::Bool => text.parse().ok().map(Value::Bool),
+        }
+    }
+
     /// The integer `value` in type `ty`, wrapped to its width; for `bool`, whether it is not zero.
     pub fn from_i64(ty: ScalarType, value: i64) -> Value {
         match ty {

@@ -15,7 +15,8 @@ use crate::terminal;
 ///
 /// Forms: ast (syntax tree), program (typed array program), statements (sets and maps, with the init, update and fini
 /// of each reduction), deps (dependences and their graph), deps-dot (the graph for Graphviz), schedule (the schedule
-/// tree, proven legal, as YAML), script (the same as a script to edit, for --schedule), layouts (where the cells of arrays live, and how innermost loops walk through them), loops (the loop tree), clif (Cranelift's form), asm (machine code).
+/// tree, proven legal, as YAML), script (the same as a script to edit, for --schedule), layouts (where the cells of arrays live, and how innermost loops walk through them), loops (the loop tree), c (C99),
+/// ptx (kernels for a GPU), lanes (what vector loops become), clif (Cranelift's form), asm (machine code).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -102,26 +102,12 @@ fn is_word(word: &str) -> bool {
 
 fn value(ty: ScalarType, word: &str) -> Result<Value, String> {
     let lower = word.to_ascii_lowercase();
-    let value = match ty {
-        ScalarType::F16 => lower.parse().ok().map(Value::F16),
-        ScalarType::BF16 => lower.parse().ok().map(Value::BF16),
-        ScalarType::F32 => lower.parse().ok().map(Value::F32),
-        ScalarType::F64 => lower.parse().ok().map(Value::F64),
-        ScalarType::I8 => lower.parse().ok().map(Value::I8),
-        ScalarType::I16 => lower.parse().ok().map(Value::I16),
-        ScalarType::I32 => lower.parse().ok().map(Value::I32),
-        ScalarType::I64 => lower.parse().ok().map(Value::I64),
-        ScalarType::U8 => lower.parse().ok().map(Value::U8),
-        ScalarType::U16 => lower.parse().ok().map(Value::U16),
-        ScalarType::U32 => lower.parse().ok().map(Value::U32),
-        ScalarType::U64 => lower.parse().ok().map(Value::U64),
-        ScalarType::Bool => match lower.as_str() {
-            "true" | "1" => Some(Value::Bool(true)),
-            "false" | "0" => Some(Value::Bool(false)),
-            _ => None,
-        },
+    let number = match lower.as_str() {
+        "1" if ty == ScalarType::Bool => "true",
+        "0" if ty == ScalarType::Bool => "false",
+        number => number,
     };
-    value.ok_or_else(|| format!("`{word}` is not a value of type {ty}"))
+    Value::parse(ty, number).ok_or_else(|| format!("`{word}` is not a value of type {ty}"))
 }
 
 #[cfg(test)]

@@ -79,22 +79,7 @@ fn parse(rest: &mut &str) -> Option<Literal> {
 }
 
 pub(crate) fn scalar(text: &str, ty: ScalarType) -> Result<Value, String> {
-    let value = match ty {
-        ScalarType::F16 => text.parse().ok().map(Value::F16),
-        ScalarType::BF16 => text.parse().ok().map(Value::BF16),
-        ScalarType::F32 => text.parse().ok().map(Value::F32),
-        ScalarType::F64 => text.parse().ok().map(Value::F64),
-        ScalarType::I8 => text.parse().ok().map(Value::I8),
-        ScalarType::I16 => text.parse().ok().map(Value::I16),
-        ScalarType::I32 => text.parse().ok().map(Value::I32),
-        ScalarType::I64 => text.parse().ok().map(Value::I64),
-        ScalarType::U8 => text.parse().ok().map(Value::U8),
-        ScalarType::U16 => text.parse().ok().map(Value::U16),
-        ScalarType::U32 => text.parse().ok().map(Value::U32),
-        ScalarType::U64 => text.parse().ok().map(Value::U64),
-        ScalarType::Bool => text.parse().ok().map(Value::Bool),
-    };
-    value.ok_or_else(|| format!("`{text}` is not a value of type {ty}"))
+    Value::parse(ty, text).ok_or_else(|| format!("`{text}` is not a value of type {ty}"))
 }
 
 /// Row-major elements as nested lists.

@@ -212,20 +212,5 @@ fn combine(op: Infix, operands: Vec<Tree>, line: usize) -> Read<Tree> {
 pub(super) fn literal(line: usize, negative: bool, number: &Number, expected: Option<ScalarType>) -> Read<Value> {
     let ty = number.suffix.unwrap_or_else(|| literal_type(number.float, expected));
     let text = format!("{}{}", if negative { "-" } else { "" }, number.text);
-    let value = match ty {
-        ScalarType::F16 => text.parse().ok().map(Value::F16),
-        ScalarType::BF16 => text.parse().ok().map(Value::BF16),
-        ScalarType::F32 => text.parse().ok().map(Value::F32),
-        ScalarType::F64 => text.parse().ok().map(Value::F64),
-        ScalarType::I8 => text.parse().ok().map(Value::I8),
-        ScalarType::I16 => text.parse().ok().map(Value::I16),
-        ScalarType::I32 => text.parse().ok().map(Value::I32),
-        ScalarType::I64 => text.parse().ok().map(Value::I64),
-        ScalarType::U8 => text.parse().ok().map(Value::U8),
-        ScalarType::U16 => text.parse().ok().map(Value::U16),
-        ScalarType::U32 => text.parse().ok().map(Value::U32),
-        ScalarType::U64 => text.parse().ok().map(Value::U64),
-        ScalarType::Bool => None,
-    };
-    value.map_or_else(|| error(line, format!("`{text}` does not fit {ty}")), Ok)
+    Value::parse(ty, &text).map_or_else(|| error(line, format!("`{text}` does not fit {ty}")), Ok)
 }

@@ -22,7 +22,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("interp", &["program", "loops", "index", "math", "diag"]),
     // The loop tree speaks of the scalar types and buffers of `program`, so its consumers do as well.
     ("cpu", &["loops", "program", "math", "diag"]),
-    ("ptx", &["loops", "program", "math", "diag"]),
+    ("ptx", &["loops", "program", "index", "math", "diag"]),
     ("c", &["loops", "program", "math", "diag"]),
     (
         "farkas",
