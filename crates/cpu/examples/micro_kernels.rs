@@ -6,9 +6,12 @@
 
 use std::time::Instant;
 
-use farkas_cpu::{Compiled, Options, Tier, compile_with};
+use farkas_cpu::{Compiled, LargePages, Options, Tier, compile_with};
 use loops::{InBounds, Verified, parse, unroll};
 use program::{Data, Role, Value};
+
+#[global_allocator]
+static MEMORY: LargePages = LargePages;
 
 /// A kernel with its data, ready to be timed.
 struct Subject {

@@ -108,7 +108,7 @@ impl Contender {
                             .arg(utilities.join("polybench.c"))
                             .arg(folder.join(format!("{}.c", setting.kernel.name)));
                         compile.arg(format!("-D{}_DATASET", setting.dataset.to_uppercase()));
-                        compile.args(["-DPOLYBENCH_TIME", "-lm"]);
+                        compile.args(["-DPOLYBENCH_TIME", "-DPOLYBENCH_NO_FLUSH_CACHE", "-lm"]);
                     }
                     None => {
                         compile.arg("-I").arg(workspace_root().join("crates/xtask/bench"));
@@ -147,12 +147,21 @@ pub(super) fn farkas_words(setting: &Setting<'_>, options: &[String]) -> Vec<Str
     words
 }
 
+/// A program that runs its kernel once is started so many times, at the most.
+const MOST_PROCESSES: u32 = 10;
+
 impl Run {
+    /// The best of so many runs. Everybody's arrays are in the caches that they fit into, and on large pages where the system has such.
     pub(super) fn time(&self, repeat: u32) -> Result<Outcome, String> {
-        let repeat = repeat.to_string();
+        let times = repeat.to_string();
+        let peer = |program: &Path| {
+            let mut peer = command(program, &[]);
+            peer.env("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1");
+            peer
+        };
         match self {
             Run::Framed(program, words) => {
-                let output = capture(command(program, &[]).args(words).arg(&repeat))?;
+                let output = capture(peer(program).args(words).arg(&times))?;
                 let text = String::from_utf8_lossy(&output.stdout).into_owned();
                 let mut lines = text.lines();
                 let sums = |lines: std::str::Lines<'_>| lines.filter_map(read_sum).collect();
@@ -160,13 +169,20 @@ impl Run {
                 seconds.map(|seconds| Outcome { seconds, sums: sums(lines) }).ok_or(text)
             }
             Run::Original(program) => {
-                let output = capture(&mut command(program, &[]))?;
-                let text = String::from_utf8_lossy(&output.stdout).into_owned();
-                let seconds = text.trim().parse().map_err(|_| format!("`{}` printed {text:?}", program.display()))?;
+                let once = || {
+                    let output = capture(&mut peer(program))?;
+                    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+                    text.trim().parse::<f64>().map_err(|_| format!("`{}` printed {text:?}", program.display()))
+                };
+                // One run is one process, which makes its arrays first.
+                let mut seconds = f64::INFINITY;
+                for _ in 0..repeat.min(MOST_PROCESSES) {
+                    seconds = seconds.min(once()?);
+                }
                 Ok(Outcome { seconds, sums: Vec::new() })
             }
             Run::Farkas(farkas, words) => {
-                let output = capture(command(farkas, &[]).args(words).args(["--repeat", &repeat]))?;
+                let output = capture(command(farkas, &[]).args(words).args(["--repeat", &times]))?;
                 let times = crate::bench::stage_times(&String::from_utf8_lossy(&output.stderr));
                 let time = crate::bench::find_stage(&times, "run").ok_or("farkas did not report `time: run`")?;
                 let sums =
